@@ -1,5 +1,6 @@
 //! Index of all runs of this user: one small file per run that names its project. It is rebuilt by looking into projects.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,28 +64,33 @@ fn mark_of(run: &RunFolder) -> Option<PathBuf> {
     Some(home::state()?.join("begun").join(run.id.as_str()))
 }
 
-/// Every run that still exists, newest first; entries of missing runs are removed.
+/// Every run that still exists, newest first.
 pub fn all() -> Vec<RunFolder> {
+    known(|_| true, |run| run.path.is_dir())
+}
+
+/// Runs of a project that exists, whose own folders do not: somebody removed them. Newest first.
+pub(crate) fn gone(project: &Project) -> Vec<RunFolder> {
+    let there: BTreeSet<RunId> = project.runs().into_iter().map(|run| run.id).collect();
+    let is_ours = |run: &RunFolder| run.project == project.root() && !run.path.is_dir();
+    known(|id| !there.contains(id), |run| is_ours(run) && run.project.is_dir())
+}
+
+/// Runs of the index. Only entries with such an id are read.
+fn known(has_id: impl Fn(&RunId) -> bool, is_one: impl Fn(&RunFolder) -> bool) -> Vec<RunFolder> {
     let Some(entries) = folder().and_then(|folder| fs::read_dir(folder).ok()) else {
         return Vec::new();
     };
+    let named = |entry: fs::DirEntry| Some((RunId::new(entry.file_name().to_str()?), entry.path()));
+    let entries = entries.flatten().filter_map(named).filter(|(id, _)| has_id(id));
     let mut runs: Vec<RunFolder> =
-        entries.flatten().filter_map(|entry| read(&entry.path())).collect();
+        entries.filter_map(|(id, entry)| read(id, &entry)).filter(is_one).collect();
     runs.sort_unstable_by(|one, other| other.id.as_str().cmp(one.id.as_str()));
     runs
 }
 
-fn read(entry: &Path) -> Option<RunFolder> {
+fn read(id: RunId, entry: &Path) -> Option<RunFolder> {
     use std::os::unix::ffi::OsStrExt;
-    let id = RunId::new(entry.file_name()?.to_str()?);
     let project = named_in(entry)?;
-    let run = Project::at(Path::new(std::ffi::OsStr::from_bytes(&project))).run(id);
-    if run.path.is_dir() {
-        return Some(run);
-    }
-    // The project itself may only be unmounted for now.
-    if run.project.is_dir() {
-        let _ = fs::remove_file(entry);
-    }
-    None
+    Some(Project::at(Path::new(std::ffi::OsStr::from_bytes(&project))).run(id))
 }

@@ -177,9 +177,14 @@ impl From<FindError> for Failure {
             FindError::None { .. } => "`chronicle runs` lists the runs there are",
             FindError::Many { .. } => "give more of the id",
             FindError::Short { .. } => "`chronicle runs` shows the ids",
+            FindError::Gone { .. } => {
+                "put `.chronicle` back from a copy; without one they are lost, and `chronicle gc` forgets them"
+            }
             FindError::Empty { .. } => "start one with `chronicle run NAME \"TASK\"`",
         };
-        Self::of(Exit::Usage, &error).hint(hint)
+        // Known runs whose ledgers are gone are damage; everything else was only typed wrong.
+        let is_lost = matches!(error, FindError::Gone { .. });
+        Self::of(if is_lost { Exit::Damaged } else { Exit::Usage }, &error).hint(hint)
     }
 }
 

@@ -23,6 +23,9 @@ pub struct RunRow {
     pub title: Option<String>,
     /// Its status, as people see it.
     pub status: Standing,
+    /// Process id of its supervisor, if a signal has stopped it: it does nothing and answers nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<u32>,
     /// True if `resume` has something to do: work, or pending cleanup.
     pub goes_on: bool,
     /// The places it is at.
@@ -52,6 +55,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         task: run.task.clone(),
         title: state.title.clone(),
         status: state.standing(supervised),
+        stopped: None,
         goes_on: state.goes_on(),
         places: places.collect(),
         needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },

@@ -40,6 +40,9 @@ pub struct RunView {
     pub status: Standing,
     /// True if a supervisor drives it.
     pub supervised: bool,
+    /// Process id of its supervisor, if a signal has stopped it: it does nothing and answers nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<u32>,
     /// True if `resume` has something to do: work, or pending cleanup.
     pub goes_on: bool,
     /// Why it is paused, was cancelled or failed.
@@ -164,6 +167,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         title: state.title.clone(),
         status: state.standing(supervised),
         supervised,
+        stopped: None,
         goes_on: state.goes_on(),
         reason: reason(state),
         completion: state.done.then(|| handover::completion(state)).flatten(),

@@ -10,7 +10,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::signal::Signal;
 
-use crate::clock;
+use crate::clock::{self, Ticks};
 use crate::inbox::{InboxMessage, reported};
 use crate::requests::Requests;
 
@@ -23,12 +23,14 @@ pub(super) struct Reporter {
     requests: Requests,
 }
 
-/// Active time: waiting for a person does not count.
+/// Active time: neither waiting for a person counts, nor time in which this process was stopped and could not supervise. The
+/// attempt's watchdog looks at least once per tick.
 struct ActiveTime {
     /// Start, shifted by all rests.
     since: Instant,
     /// Start of the current rest.
     rests: Option<Instant>,
+    ticks: Ticks,
 }
 
 impl ActiveTime {
@@ -37,6 +39,8 @@ impl ActiveTime {
             (true, None) => self.rests = Some(now),
             (false, Some(from)) => {
                 self.rests = None;
+                // The rest has taken up whatever was missed in it.
+                self.ticks = Ticks::from(now);
                 // Moves the start instead of adding up pieces, so that `active` stays one subtraction.
                 self.since += now.saturating_duration_since(from);
             }
@@ -44,14 +48,20 @@ impl ActiveTime {
         }
     }
 
-    fn active(&self, now: Instant) -> Duration {
+    fn active(&mut self, now: Instant) -> Duration {
+        let missed = self.ticks.missed(now);
+        // What is missed during a rest is part of the rest.
+        if self.rests.is_none() {
+            self.since += missed;
+        }
         self.rests.unwrap_or(now).saturating_duration_since(self.since)
     }
 }
 
 impl Reporter {
     pub(super) fn new(inbox: SyncSender<InboxMessage>, attempt: AttemptId) -> Self {
-        let worked = ActiveTime { since: Instant::now(), rests: None };
+        let now = Instant::now();
+        let worked = ActiveTime { since: now, rests: None, ticks: Ticks::from(now) };
         let requests = Requests::default();
         Self { inbox, attempt, worked: Arc::new(Mutex::new(worked)), requests }
     }
@@ -65,7 +75,7 @@ impl Reporter {
         let since = Instant::now();
         // A rest that never ends: the active time stays at what the earlier supervisor had measured.
         let rests = since.checked_add(Duration::from_millis(worked_ms)).unwrap_or(since);
-        let worked = ActiveTime { since, rests: Some(rests) };
+        let worked = ActiveTime { since, rests: Some(rests), ticks: Ticks::from(since) };
         let (worked, requests) = (Arc::new(Mutex::new(worked)), Requests::default());
         Self { inbox, attempt, worked, requests }
     }
@@ -130,7 +140,7 @@ mod tests {
     fn waiting_for_a_person_is_no_work() {
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
-        let mut worked = ActiveTime { since: began, rests: None };
+        let mut worked = ActiveTime { since: began, rests: None, ticks: Ticks::from(began) };
         assert_eq!(worked.active(after(5)).as_secs(), 5);
         worked.rests(true, after(5));
         worked.rests(true, after(60));
@@ -140,5 +150,20 @@ mod tests {
         assert_eq!(worked.active(after(107)).as_secs(), 7);
         worked.rests(true, after(110));
         assert_eq!(worked.active(after(1_000)).as_secs(), 10);
+    }
+
+    #[test]
+    fn time_in_which_the_supervisor_was_stopped_is_no_work() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let mut worked = ActiveTime { since: began, rests: None, ticks: Ticks::from(began) };
+        assert_eq!(worked.active(after(2)).as_secs(), 2);
+        assert_eq!(worked.active(after(3_602)).as_secs(), 2);
+        assert_eq!(worked.active(after(3_604)).as_secs(), 4);
+        // Stopped while a person is awaited: not counted twice.
+        worked.rests(true, after(3_604));
+        assert_eq!(worked.active(after(7_000)).as_secs(), 4);
+        worked.rests(false, after(7_100));
+        assert_eq!(worked.active(after(7_101)).as_secs(), 5);
     }
 }

@@ -15,13 +15,13 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Report, TimerKind};
 use chronicle_core::state::effect::{Action, Effect};
 
-use crate::clock;
+use crate::clock::{self, TICK, Ticks};
 use crate::fail::{self, Point};
 use crate::inbox::{InboxMessage, reported};
 use crate::threads;
 
 /// How often wall-clock deadlines are checked, at least.
-const WALL_CHECK: Duration = Duration::from_secs(2);
+const WALL_CHECK: Duration = TICK;
 
 type TimerKey = (Cause, AttemptId, TimerKind);
 
@@ -74,6 +74,13 @@ impl Deadline {
             Self::Fired => None,
         }
     }
+
+    /// Active time did not pass while this process was stopped.
+    fn postpone(&mut self, missed: Duration) {
+        if let Self::Active(at) = self {
+            *at = at.and_then(|at| at.checked_add(missed));
+        }
+    }
 }
 
 /// Deadline of a timer effect; `None` for other effects.
@@ -124,8 +131,11 @@ impl Drop for Timers {
 
 fn run(shared: &TimerState, inbox: &SyncSender<InboxMessage>) {
     let mut board = lock(&shared.board);
+    let mut ticks = Ticks::from(Instant::now());
     while !board.over {
         let (now, wall) = (Instant::now(), clock::now());
+        let missed = ticks.missed(now);
+        board.deadlines.values_mut().for_each(|at| at.postpone(missed));
         let passed = board.deadlines.iter_mut().find(|(_, at)| at.has_passed(now, wall));
         if let Some(((_, attempt, timer), at)) = passed {
             let (attempt, timer) = (*attempt, *timer);
@@ -141,11 +151,14 @@ fn run(shared: &TimerState, inbox: &SyncSender<InboxMessage>) {
             continue;
         }
         let next = board.deadlines.values().filter_map(|at| at.left(now, wall)).min();
-        board = match next {
-            Some(wait) => {
-                shared.changed.wait_timeout(board, wait).unwrap_or_else(PoisonError::into_inner).0
-            }
-            None => shared.changed.wait(board).unwrap_or_else(PoisonError::into_inner),
+        board = if let Some(wait) = next {
+            let woken = shared.changed.wait_timeout(board, wait.min(TICK));
+            woken.unwrap_or_else(PoisonError::into_inner).0
+        } else {
+            let woken = shared.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
+            // There was no timer that could have missed anything.
+            ticks = Ticks::from(Instant::now());
+            woken
         };
     }
 }
@@ -181,5 +194,16 @@ mod tests {
         assert_eq!(Deadline::Active(None).left(now, Millis(0)), None);
         assert_eq!(Deadline::Fired.left(now, Millis(0)), None);
         assert!(!Deadline::Fired.has_passed(now, Millis(u64::MAX)));
+    }
+
+    #[test]
+    fn time_in_which_nothing_ran_postpones_active_time_alone() {
+        let now = Instant::now();
+        let (mut active, mut wall) =
+            (Deadline::Active(now.checked_add(Duration::from_mins(1))), Deadline::Wall(Millis(7)));
+        active.postpone(Duration::from_hours(1));
+        wall.postpone(Duration::from_hours(1));
+        assert_eq!(active.left(now, Millis(0)), Some(Duration::from_mins(61)));
+        assert!(wall.has_passed(now, Millis(7)));
     }
 }

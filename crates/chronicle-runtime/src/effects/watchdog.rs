@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::worked;
+use crate::clock::Ticks;
 
 /// How long an agent may take to exit after its terminal event.
 const LINGER: Duration = Duration::from_secs(5);
@@ -113,8 +114,11 @@ impl Watchdog {
     pub(super) fn watch(&self, idle: Option<Duration>, mut bark: impl FnMut(Bark)) {
         let mut interval = worked::next_interval(None);
         let mut moment = Instant::now() + interval;
+        let mut ticks = Ticks::from(Instant::now());
         let mut seen = self.lock();
         while !seen.over {
+            // Whoever was stopped has heard nothing, whatever was said. At least once per interval, which is a tick at most.
+            seen.last += ticks.missed(Instant::now());
             let next = next_bark(&seen, idle).filter(|(at, _)| *at < moment);
             let next = next.unwrap_or((moment, Bark::Moment));
             let now = Instant::now();

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// at most about half of its time, and still reaches its budget.
 const FIRST: Duration = Duration::from_millis(200);
 /// The longest interval: the most that a crash can lose.
-const EVERY: Duration = Duration::from_secs(2);
+const EVERY: Duration = crate::clock::TICK;
 /// Fixed number of digits, so that one write replaces the whole content.
 const DIGITS: usize = 20;
 

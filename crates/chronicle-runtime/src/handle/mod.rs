@@ -44,14 +44,13 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, sweep_unfinished, unstarted};
-pub use reading::{
-    Audit, Follow, audit, elsewhere, follow, holder, is_stopped, is_supervised, row, view,
-};
+pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
 pub use runs::{
     Claimed, FilesLock, FindError, Project, RunFolder, Waits, all_runs, by_change,
-    continuing_run_id, find_run, mark_adopted, new_run, new_run_id, older_runs, runs, was_begun,
+    continuing_run_id, find_run, forget_gone, gone_runs, mark_adopted, new_run, new_run_id,
+    no_runs, older_runs, runs, was_begun,
 };
 pub use telling::{HandledBy, force, record, tell};
 pub use undo::{

@@ -11,15 +11,22 @@ use chronicle_core::words;
 use super::{HandleError, witnesses};
 use crate::clock;
 use crate::ledger::{self, ArtifactId, Head, Holder, Ledger, LedgerError, Lines};
-use crate::process::{self, lineage};
+use crate::process::lineage;
 use crate::project::RunFolder;
 
 /// The current view of a run, and the error if a newer Chronicle wrote lines that cannot be read.
 pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), HandleError> {
     let (state, newer) = read(folder)?;
-    let mut view = view::run(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
-    if view.supervised {
-        view.pass_until(clock::now());
+    let holder = holder(folder);
+    let mut view = view::run(&state, holder.is_some()).ok_or_else(|| not_started(folder))?;
+    match holder {
+        // No time passes for its workers, and nothing else that could be typed would be answered.
+        Some(holder) if holder.is_stopped() => {
+            view.stopped = Some(holder.pid);
+            view.next.insert(0, format!("kill -CONT {}", holder.pid));
+        }
+        Some(_) => view.pass_until(clock::now()),
+        None => {}
     }
     if let Some(run) = waits_for(folder, &state) {
         view.status = Standing::Waiting;
@@ -32,7 +39,9 @@ pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), Handle
 /// The run's row in a list.
 pub fn row(folder: &RunFolder) -> Result<RunRow, HandleError> {
     let (state, _) = read(folder)?;
-    let mut row = view::row(&state, is_supervised(folder)).ok_or_else(|| not_started(folder))?;
+    let holder = holder(folder);
+    let mut row = view::row(&state, holder.is_some()).ok_or_else(|| not_started(folder))?;
+    row.stopped = holder.filter(Holder::is_stopped).map(|holder| holder.pid);
     if let Some(run) = waits_for(folder, &state) {
         row.status = Standing::Waiting;
         row.waits_for = Some(run);
@@ -54,11 +63,6 @@ pub fn is_supervised(folder: &RunFolder) -> bool {
 /// The process that drives the run.
 pub fn holder(folder: &RunFolder) -> Option<Holder> {
     folder.ledger().holder()
-}
-
-/// True if the process that drives the run was stopped by a signal, so that it cannot answer.
-pub fn is_stopped(holder: &Holder) -> bool {
-    holder.is_here() && process::is_stopped(holder.pid)
 }
 
 fn not_started(folder: &RunFolder) -> HandleError {

@@ -1,7 +1,7 @@
 //! Finds runs and creates new ones, in one project and on the whole machine.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::base::time::Millis;
@@ -24,6 +24,9 @@ const RUN_MIN: usize = 4;
 
 /// Fewest characters that identify a run of another project.
 const SHORT_MIN: usize = 8;
+
+/// Most runs without a folder that are named at once.
+const GONE_MAX: usize = 5;
 
 /// Why a text does not identify a run.
 #[derive(Debug, Error)]
@@ -50,12 +53,55 @@ pub enum FindError {
         /// The text as it was typed.
         text: String,
     },
+    /// Runs that this machine knows, and whose folders are gone.
+    #[error("{}", gone_words(runs, project))]
+    Gone {
+        /// Short ids of those runs.
+        runs: Vec<String>,
+        /// Root of the project that they belonged to.
+        project: PathBuf,
+    },
     /// The project has no runs.
     #[error("there are no runs in `{}`", project.display())]
     Empty {
         /// Root of the project that was searched.
         project: PathBuf,
     },
+}
+
+fn gone_words(runs: &[String], project: &Path) -> String {
+    let folder = project.join(".chronicle/runs");
+    match runs {
+        [run] => format!("the folder of run {run} is gone from `{}`", folder.display()),
+        runs => {
+            format!("the folders of runs {} are gone from `{}`", runs.join(", "), folder.display())
+        }
+    }
+}
+
+/// Runs of this project that the machine's index knows and whose folders somebody removed; newest first.
+pub fn gone_runs(project: &Project) -> Vec<RunFolder> {
+    index::gone(project)
+}
+
+/// Forgets runs whose folders are gone.
+pub fn forget_gone(runs: &[RunFolder]) {
+    for run in runs.iter().filter(|run| !run.path.is_dir()) {
+        index::forget(run);
+    }
+}
+
+/// Why there is no run at all.
+pub fn no_runs(project: &Project) -> FindError {
+    gone_among(project, |_| true)
+        .unwrap_or_else(|| FindError::Empty { project: project.root().to_owned() })
+}
+
+fn gone_among(project: &Project, fits: impl Fn(&RunFolder) -> bool) -> Option<FindError> {
+    let gone = index::gone(project).into_iter().filter(fits);
+    let runs: Vec<String> = gone.take(GONE_MAX).map(|run| run.id.short().to_owned()).collect();
+    let project = project.root().to_owned();
+    (!runs.is_empty()).then_some(FindError::Gone { runs, project })
 }
 
 /// Creates the folder of a new run, and remembers that this user started it.
@@ -121,7 +167,9 @@ pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
     }
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(FindError::None { text: text.to_owned(), project: project.root().to_owned() }),
+        0 => Err(gone_among(project, |run| fits(run, &text.to_lowercase())).unwrap_or_else(|| {
+            FindError::None { text: text.to_owned(), project: project.root().to_owned() }
+        })),
         _ => Err(FindError::Many {
             text: text.to_owned(),
             runs: found.iter().map(|run| run.id.to_string()).collect(),
@@ -131,10 +179,10 @@ pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
 
 fn fitting(runs: Vec<RunFolder>, text: &str) -> Vec<RunFolder> {
     let text = text.to_lowercase();
-    let text = text.as_str();
-    let fits = |run: &RunFolder| {
-        let id = run.id.as_str();
-        run.id.short().starts_with(text) || id.starts_with(text) || id.ends_with(text)
-    };
-    runs.into_iter().filter(fits).collect()
+    runs.into_iter().filter(|run| fits(run, &text)).collect()
+}
+
+fn fits(run: &RunFolder, text: &str) -> bool {
+    let id = run.id.as_str();
+    run.id.short().starts_with(text) || id.starts_with(text) || id.ends_with(text)
 }

@@ -43,6 +43,13 @@ impl Holder {
 }
 
 impl Holder {
+    /// True if a signal has stopped it, so that it answers nobody. False where this machine cannot tell.
+    pub fn is_stopped(&self) -> bool {
+        // `T` is stopped by a signal, `t` by a debugger.
+        self.is_here()
+            && stat(self.pid).is_some_and(|fields| fields.trim_start().starts_with(['T', 't']))
+    }
+
     /// True if that exact process lives, as far as this machine can tell. A killed process may seem to hold its lock for a
     /// moment: a child between fork and exec still has the file open.
     pub(crate) fn lives(&self) -> bool {
@@ -60,11 +67,17 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Field 22 of `/proc/PID/stat`; `None` if the process does not live. The name in field 2 may contain spaces and parentheses.
+/// The fields of `/proc/PID/stat` from the third on. The name in field 2 may contain any character.
+fn stat(pid: u32) -> Option<String> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    Some(stat.rsplit_once(')')?.1.to_owned())
+}
+
+/// Field 22 of `/proc/PID/stat`; `None` if the process does not live.
 fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    let stat = stat(pid)?;
+    let fields: Vec<&str> = stat.split_ascii_whitespace().collect();
     // A zombie holds no lock any more, although its process id still exists.
     let is_over = matches!(*fields.first()?, "Z" | "X");
     fields.get(19)?.parse().ok().filter(|_| !is_over)

@@ -45,6 +45,6 @@ pub use order::{KeeperEnd, KeeperOrder, own_executable, shell_argv};
 pub(crate) use read::{Edges, Ring};
 pub use read::{LINE_MAX, OutputLines, ReadLine, TOO_LONG_START};
 pub use spawn::{Kept, SpawnError, start};
-pub(crate) use table::{is_stopped, started};
+pub(crate) use table::started;
 pub(crate) use tool::ToolOutput;
 pub use tool::{Tool, tools_die_with_us};

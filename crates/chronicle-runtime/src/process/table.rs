@@ -47,14 +47,6 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
     read(pid).map(|process| process.started)
 }
 
-/// True if a signal has stopped that process. False where the system does not tell.
-pub(crate) fn is_stopped(pid: u32) -> bool {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let stat = String::from_utf8_lossy(&stat);
-    // The name is in parentheses and may contain any character.
-    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
-}
-
 pub(super) use system::{all, has_cookie, is_signal_server, read, signal, wait_gone};
 
 #[cfg(target_os = "linux")]

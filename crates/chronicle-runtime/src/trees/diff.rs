@@ -8,10 +8,14 @@ use chronicle_core::event::trees::{Changes, FileChange};
 
 use super::git::{self, Git};
 use super::names::{parts, shown};
+use super::unrecorded::MARK_ID;
 use super::{Trees, TreesError};
 
 /// Git's id of the tree without files.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+const RENAMES: &str = "-M";
+const NO_RENAMES: &str = "--no-renames";
 
 /// How differences are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,20 +35,18 @@ impl Trees {
         if from == to.as_str() {
             return Ok(Changes::default());
         }
-        let args = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "-M",
-            "--raw",
-            "--numstat",
-            "--no-ext-diff",
-            from,
-            to.as_str(),
-        ];
+        let compared = self.compared(from, to, RENAMES)?;
+        // All marks have the same content, so that one that goes and one that comes look like a renamed file.
+        let is_confused = parts_kept(&compared).any(is_renamed_mark);
+        Ok(read(&if is_confused { self.compared(from, to, NO_RENAMES)? } else { compared }))
+    }
+
+    fn compared(&self, from: &str, to: &TreeId, renames: &str) -> Result<Vec<u8>, TreesError> {
+        let how = ["diff-tree", "-r", "-z", renames, "--raw", "--numstat", "--no-ext-diff"];
+        let args: Vec<&str> = how.into_iter().chain([from, to.as_str()]).collect();
         let call = self.git.call(&self.index(), &[], &args);
         let ran = Git::run("compare trees", call).map_err(|error| self.explain(error, from, to))?;
-        Ok(read(&ran.stdout))
+        Ok(ran.stdout)
     }
 
     /// Writes the differences for people, in git's format and without a pager.
@@ -65,10 +67,15 @@ impl Trees {
         let colour = if colour { "--color=always" } else { "--color=never" };
         // External diff programs and text conversions come from attributes of the project, which a worker can write. They would
         // run with the rights of whoever looks at the difference.
-        let safe = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv"];
+        let entries = self.entries(&TreeId::from(from), to)?;
+        let has_mark = entries.iter().any(DiffEntry::is_unrecorded);
+        let renames = if has_mark { NO_RENAMES } else { RENAMES };
+        let safe = ["diff-tree", "-r", renames, "--no-ext-diff", "--no-textconv"];
         let args: Vec<&str> = safe.into_iter().chain([form, colour, from, to.as_str()]).collect();
         let what = "show what differs";
-        let quote = ["core.quotePath=false".into()];
+        // Git's own quoting where a name is not text; elsewhere letters of all languages are shown as they are.
+        let is_text = entries.iter().all(|entry| std::str::from_utf8(&entry.name).is_ok());
+        let quote = [format!("core.quotePath={}", !is_text).into()];
         let ran = match self.git.call(&self.index(), &quote, &args).stream(out) {
             Ok(ran) => ran,
             // The person has quit the pager.
@@ -95,6 +102,13 @@ impl Trees {
         // Git says "bad object" for a tree that `gc` has removed, which nobody understands.
         lost.map_or(error, |tree| TreesError::Gone(tree.to_string()))
     }
+}
+
+/// True for the status of a file whose content was not recorded, and that git took for a renamed or copied one.
+fn is_renamed_mark(field: &[u8]) -> bool {
+    let text = std::str::from_utf8(field).unwrap_or_default();
+    let sign = text.strip_prefix(':').and_then(|raw| raw.rsplit(' ').next()).unwrap_or_default();
+    sign.starts_with(['R', 'C']) && text.contains(MARK_ID)
 }
 
 /// Parses `--raw --numstat -z`: first the status of each file, then its counts.

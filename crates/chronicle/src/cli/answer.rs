@@ -325,7 +325,7 @@ fn patiently<T>(folder: &RunFolder, ask: impl FnOnce() -> T) -> T {
 fn waits_for(folder: &RunFolder, holder: &Holder) -> String {
     let (pid, run) = (holder.pid, folder.id.short());
     let seconds = handle::ANSWER_PATIENCE.as_secs();
-    let stopped = if handle::is_stopped(holder) {
+    let stopped = if holder.is_stopped() {
         format!(", which is stopped; `kill -CONT {pid}` lets it continue")
     } else {
         String::new()

@@ -32,6 +32,8 @@ struct Cleared {
     runs: Vec<String>,
     /// Runs that never started, and are gone.
     removed: Vec<String>,
+    /// Runs whose folders were gone, and that are not listed any more.
+    forgotten: Vec<String>,
 }
 
 pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> {
@@ -39,9 +41,10 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     let room = handle::room(&setting.project, args.days)?;
     let room = room.filter(|room| room.frees_bytes > 0 || !room.runs.is_empty());
     let unstarted = handle::unstarted(&setting.project);
+    let gone = handle::gone_runs(&setting.project);
     // Nobody can have a use for these, so that nobody is asked.
     handle::sweep_unfinished(&setting.project);
-    if room.is_none() && unstarted.is_empty() {
+    if room.is_none() && unstarted.is_empty() && gone.is_empty() {
         terminal::talk("There is nothing to free.");
         if setting.json {
             json::say_document(&Cleared::default())?;
@@ -50,6 +53,12 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     }
     for folder in &unstarted {
         terminal::talk(&format!("Run {} never started: its folder goes.", folder.id.short()));
+    }
+    for folder in &gone {
+        let run = folder.id.short();
+        terminal::talk(&format!(
+            "The folder of run {run} is gone: the run will not be listed any more."
+        ));
     }
     if let Some(room) = &room {
         let (all, frees) = (words::bytes(room.bytes), words::bytes(room.frees_bytes));
@@ -63,15 +72,23 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
             .hint("`--yes` confirms beforehand, without a terminal"));
     }
     let removed = remove(&unstarted)?;
+    handle::forget_gone(&gone);
+    let forgotten: Vec<String> = gone.iter().map(|run| run.id.short().to_owned()).collect();
     let is_full = room.is_some();
     let freed_bytes = if is_full { handle::make_room(&setting.project, args.days)? } else { 0 };
     let runs = room.map(|room| room.runs).unwrap_or_default();
     if setting.json {
-        json::say_document(&Cleared { freed_bytes, runs, removed })?;
+        json::say_document(&Cleared { freed_bytes, runs, removed, forgotten })?;
         return Ok(Exit::Done);
     }
     if !removed.is_empty() {
         terminal::say(&format!("Removed, since they never started: {}.", removed.join(", ")));
+    }
+    if !forgotten.is_empty() {
+        terminal::say(&format!(
+            "Forgotten, since their folders are gone: {}.",
+            forgotten.join(", ")
+        ));
     }
     if is_full {
         terminal::say(&format!("{} freed.", words::bytes(freed_bytes)));

@@ -87,7 +87,7 @@ pub(super) fn shown(setting: &Setting, text: Option<&str>) -> Result<Meant, Fail
     }
     let mut runs = by_change(setting);
     if runs.is_empty() {
-        return Err(FindError::Empty { project: setting.project.root().to_owned() }.into());
+        return Err(handle::no_runs(&setting.project).into());
     }
     let (count, (_, last)) = (runs.len(), runs.remove(0));
     if count > 1 && !setting.json {
@@ -129,8 +129,13 @@ pub(super) fn resumable(setting: &Setting, text: Option<&str>) -> Result<Meant, 
     Err(match driven {
         Some((run, holder)) => {
             let what = format!("no run can continue: run {run} is driven already, by {holder}");
-            Failure::new(Exit::Held, what).hint(format!("chronicle status {run} shows it"))
+            Failure::new(Exit::Held, what).hint(if holder.is_stopped() {
+                format!("it was stopped by a signal; `kill -CONT {}` lets it continue", holder.pid)
+            } else {
+                format!("chronicle status {run} shows it")
+            })
         }
+        None if runs.is_empty() => handle::no_runs(&setting.project).into(),
         None => {
             Failure::usage("no run can continue").hint("`chronicle runs` lists the runs there are")
         }
@@ -287,9 +292,7 @@ fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
 
 fn none_or_several(setting: &Setting, meant: &[&(RunFolder, RunRow)]) -> Failure {
     match meant {
-        [] if setting.project.runs().is_empty() => {
-            FindError::Empty { project: setting.project.root().to_owned() }.into()
-        }
+        [] if setting.project.runs().is_empty() => handle::no_runs(&setting.project).into(),
         [] => Failure::usage("no run is meant: all runs here are over")
             .hint("`chronicle runs` lists them"),
         several => {

@@ -32,6 +32,7 @@ pub(super) fn row(older: &OlderRun) -> RunRow {
         task: older.initial_task.clone(),
         title: None,
         status,
+        stopped: None,
         goes_on: !older.is_over(),
         places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
         needs_you: 0,

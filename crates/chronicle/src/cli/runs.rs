@@ -62,6 +62,7 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
         }
     }
     if !args.all {
+        unreadable.extend(gone(setting));
         let project = setting.project.root().display().to_string();
         let older = handle::older_runs(&setting.project);
         let listed = |run| ListedRun { row: older::row(run), project: project.clone() };
@@ -72,7 +73,7 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
         json::say_document(&RunsDocument { runs: &rows, unreadable: &unreadable })?;
         return Ok(Exit::Done);
     }
-    if rows.is_empty() {
+    if rows.is_empty() && unreadable.is_empty() {
         terminal::talk("No runs here yet. Start one with: chronicle run NAME \"TASK\"");
     }
     let table = Table::new(&rows, terminal::columns(), args.all);
@@ -83,6 +84,21 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
         }
     }
     Ok(Exit::Done)
+}
+
+/// Runs that are known here and whose folders somebody removed.
+fn gone(setting: &Setting) -> Vec<Unreadable> {
+    let gone = handle::gone_runs(&setting.project);
+    for run in &gone {
+        terminal::talk(&format!("Run {} cannot be read: its folder is gone.", run.id.short()));
+    }
+    if !gone.is_empty() {
+        terminal::talk(
+            "Put `.chronicle` back from a copy. Without one, `chronicle gc` forgets them.",
+        );
+    }
+    let error = || "its folder is gone".to_owned();
+    gone.iter().map(|run| Unreadable { run: run.id.to_string(), error: error() }).collect()
 }
 
 fn not_shown(run: &str, error: &HandleError) -> String {
@@ -147,6 +163,7 @@ impl Table {
     fn line(&self, listed: &ListedRun) -> String {
         let row = &listed.row;
         let needs = match &row.waits_for {
+            _ if row.stopped.is_some() => "(its supervisor is stopped) ".to_owned(),
             Some(run) => format!("(waits for run {run}) "),
             None if row.needs_you > 0 => "(needs you) ".to_owned(),
             None => String::new(),

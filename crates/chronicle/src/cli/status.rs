@@ -82,6 +82,7 @@ pub(super) fn say(view: &RunView) {
             if crumb.frame.is_empty() { String::new() } else { format!("{}: ", crumb.frame) };
         lines.push(format!("  {frame}{}", crumb.text));
     }
+    lines.extend(stopped_line(paint, view));
     lines.push(String::new());
     lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
     lines.extend(
@@ -125,6 +126,13 @@ pub(super) fn say(view: &RunView) {
     // Last, since that is where people look on a terminal.
     lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
     terminal::say_wrapped(&lines.join("\n"));
+}
+
+/// A supervisor that a signal has stopped.
+fn stopped_line(paint: Paint, view: &RunView) -> Option<String> {
+    let sign = paint.ink(Ink::Bad, "supervisor stopped:");
+    let pid = view.stopped?;
+    Some(format!("\n  {sign} process {pid} was stopped by a signal and answers nobody"))
 }
 
 /// What is wrong with the project's files, or with their record.

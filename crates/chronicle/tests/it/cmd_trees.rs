@@ -303,3 +303,37 @@ fn needs_git_no_setting_that_a_worker_planted_is_there_when_git_clears_up() {
     assert!(after.contains("repositoryformatversion") && !after.contains("Hook"), "{after}");
     assert!(!after.contains("include") && !session.has("ran"), "{after}");
 }
+
+/// All marks of such files have the same content, which is no reason to take one for the other.
+#[test]
+fn needs_git_a_file_that_was_not_recorded_is_not_renamed_to_another_one() {
+    let script = "work: [{shell: {command: 'rm old.bin; head -c 3000000 /dev/zero > new.bin'}}, {complete: {}}]";
+    let session = Session::with("{name: W, phases: {work: {next: [done]}}}", script);
+    session.write(".chronicle/config.toml", "[trees]\nmax_file_mb = 1\n");
+    session.write("old.bin", vec![1; 3_000_000]);
+    session.run().exits(0);
+    let stat = session.chronicle(&["diff", "--all", "--stat"]).exits(0).stdout;
+    assert!(stat.contains("old.bin") && stat.contains("new.bin"), "{stat}");
+    assert!(!stat.contains("=>"), "{stat}");
+    let list = session.json(&["diff", "--all"])["changes"]["list"].clone();
+    let list = list.as_array().unwrap();
+    assert_eq!(list.len(), 2, "{list:?}");
+    assert!(
+        list.iter().all(|file| file.get("from").is_none_or(serde_json::Value::is_null)),
+        "{list:?}"
+    );
+}
+
+/// As git quotes them; a name that is text stays as it is.
+#[test]
+fn needs_git_names_that_are_not_text_are_quoted() {
+    let make = |name: &str| {
+        format!("work: [{{shell: {{command: \"touch $(printf '{name}')\"}}}}, {{complete: {{}}}}]")
+    };
+    for (name, shown) in [(r"caf\\351", "\"caf\\351\"\n"), (r"caf\\303\\251", "caf\u{e9}\n")] {
+        let session = Session::with("{name: W, phases: {work: {next: [done]}}}", &make(name));
+        session.run().exits(0);
+        let names = session.chronicle(&["diff", "--all", "--name-only"]).exits(0).stdout;
+        assert_eq!(names, shown, "{name}");
+    }
+}

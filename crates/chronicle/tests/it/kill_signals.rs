@@ -164,3 +164,29 @@ fn a_run_whose_folder_is_removed_says_so() {
     session.write("go", "");
     supervisor.wait().exits(6).talks("the run's folder is gone");
 }
+
+/// It does nothing and answers nobody, which is told, with what lets it go on.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_supervisor_that_a_signal_stopped_is_told() {
+    let (session, supervisor) = working(POLITE);
+    let (run, pid) = (session.short(), supervisor.pid());
+    assert_eq!(session.json(&["status"])["stopped"], serde_json::Value::Null);
+    supervisor.signal(Signal::STOP);
+    until("it is stopped", || session.json(&["status"])["stopped"] == pid);
+    let next = format!("kill -CONT {pid}");
+    let view = session.json(&["status"]);
+    assert_eq!(view["next"][0], next.as_str());
+    let said = session.chronicle(&["status"]).exits(0).prints("supervisor stopped:");
+    said.prints(&format!("process {pid} was stopped by a signal and answers nobody"));
+    assert_eq!(session.json(&["status"])["active_ms"], view["active_ms"], "no time passes");
+    session.chronicle(&["runs"]).exits(0).prints("(its supervisor is stopped)");
+    assert_eq!(session.json(&["runs"])["runs"][0]["stopped"], pid);
+    for args in [&["resume"][..], &["resume", &run]] {
+        session.chronicle(args).exits(5).talks(&format!("`{next}` lets it continue"));
+    }
+    supervisor.signal(Signal::CONT);
+    session.write("go", "");
+    supervisor.wait().exits(0);
+    session.assert_whole();
+}

@@ -79,6 +79,41 @@ fn unfinished_files_are_ignored_by_git_and_swept() {
     session.shell("find . -name '*.unfinished' | grep . && exit 1; exit 0").exits(0);
 }
 
+/// What is known outside of the project is told, and forgotten only if a person wants that.
+#[test]
+fn runs_whose_folders_were_removed_are_not_denied() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    session.write("go", "");
+    session.run().exits(0);
+    session.run().exits(0);
+    let runs = session.runs();
+    let shorts: Vec<&str> = runs.iter().map(|run| crate::session::short(run)).collect();
+    // One of several: the other is shown, and both are listed.
+    let kept = session.path("kept");
+    fs::rename(session.path(".chronicle/runs").join(&runs[1]), &kept).unwrap();
+    let said = session.chronicle(&["runs"]).exits(0).prints(shorts[0]);
+    said.talks(&format!("Run {} cannot be read: its folder is gone", shorts[1]));
+    let unreadable = session.json(&["runs"])["unreadable"].clone();
+    assert_eq!(unreadable[0]["run"], runs[1].as_str());
+    session.chronicle(&["status", shorts[1]]).exits(6).talks("is gone from");
+    session.chronicle(&["status"]).exits(0).prints(shorts[0]);
+    fs::rename(&kept, session.path(".chronicle/runs").join(&runs[1])).unwrap();
+    session.chronicle(&["status", shorts[1]]).exits(0);
+    // All of them.
+    fs::remove_dir_all(session.path(".chronicle")).unwrap();
+    let said = session.chronicle(&["runs"]).exits(0);
+    let said = said.talks(&format!("Run {} cannot be read", shorts[0]));
+    assert!(!said.stderr.contains("No runs here yet"), "{}", said.stderr);
+    for args in [&["status"][..], &["log"], &["resume"], &["approve"], &["status", shorts[0]]] {
+        let said = session.chronicle(args).exits(6).talks(shorts[0]);
+        said.talks("Hint: put `.chronicle` back from a copy");
+    }
+    session.chronicle(&["gc"]).exits(2).talks("will not be listed any more");
+    session.chronicle(&["gc", "--yes"]).exits(0).prints("Forgotten, since their folders are gone");
+    session.chronicle(&["runs"]).exits(0).talks("No runs here yet");
+    session.chronicle(&["status"]).exits(2).talks("there are no runs in");
+}
+
 /// Whoever records files next holds the lock on their modes, so that any age will do.
 #[test]
 fn needs_git_unfinished_modes_are_swept_with_the_next_recording() {

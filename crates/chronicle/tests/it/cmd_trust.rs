@@ -162,10 +162,8 @@ fn typed() -> String {
 }
 
 #[test]
-fn a_project_may_have_any_name_that_the_disk_allows() {
-    for name in
-        ["new\\nline", "tab\\there", "esc\\033[31m", "not\\377utf8", "turned\\342\\200\\256"]
-    {
+fn a_project_may_have_any_name_that_is_text() {
+    for name in ["new\\nline", "tab\\there", "esc\\033[31m", "turned\\342\\200\\256"] {
         let session = untrusted();
         let odd = format!(
             "mkdir \"$(printf '../{name}')\" && cp -r .chronicle script.yaml \"$(printf '../{name}')\" && \

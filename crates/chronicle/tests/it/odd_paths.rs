@@ -48,6 +48,9 @@ fn no_run_begins_in_a_folder_whose_path_is_not_text() {
     there(&["status"]).exits(2).talks("there are no runs in");
     there(&["check", "main"]).exits(0);
     there(&["list"]).exits(0);
+    there(&["trust"]).exits(0).prints("is trusted as it is now");
+    there(&["trust", "--list"]).exits(0);
+    there(&["trust", "--revoke"]).exits(0);
     there(&[RUN, &["--dry-run"]].concat()).exits(0);
 }
 

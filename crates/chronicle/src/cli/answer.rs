@@ -310,6 +310,8 @@ fn patiently<T>(folder: &RunFolder, ask: impl FnOnce() -> T) -> T {
         let remark = move || {
             if answered.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout)
                 && let Some(holder) = handle::holder(folder)
+                // A run that nobody drives is opened by this process itself.
+                && holder.pid != std::process::id()
             {
                 terminal::talk(&waits_for(folder, &holder));
             }

@@ -79,6 +79,7 @@ impl Plain {
 /// Length of the escape sequence that a text begins with: `ESC [ … letter`, or the escape alone.
 fn sequence(text: &str) -> usize {
     let Some(inner) = text[1..].strip_prefix('[') else { return 1 };
+    // Any sequence and not only colours: what moves the cursor also cuts a secret in two.
     let parameters = inner.bytes().take_while(|byte| (0x20..0x40).contains(byte)).count();
     let ends = inner.as_bytes().get(parameters).is_some_and(|byte| (0x40..0x7f).contains(byte));
     2 + parameters + usize::from(ends)
@@ -90,7 +91,9 @@ fn sign(text: &str) -> Option<(char, usize)> {
     let first = signs.next()?;
     let escaped = if first == '\\' { signs.next() } else { None };
     Some(match (first, escaped) {
+        // A bare quote ends a text of JSON. Replaced by a sign that is in no secret, nothing can match across it.
         ('"', _) => (STRUCTURE, 1),
+        // What is no escape after all stays as it is, one sign at a time.
         (_, Some('u')) => unicode(text).unwrap_or(('\\', 1)),
         (_, Some(sign @ ('"' | '\\' | '/'))) => (sign, 2),
         (_, Some('n')) => ('\n', 2),
@@ -110,6 +113,7 @@ fn unicode(text: &str) -> Option<(char, usize)> {
         is_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
     };
     let first = unit(0)?;
+    // Characters beyond 16 bits are written as two escapes.
     let pair = unit(6).map(|second| [first, second]);
     if let Some(Ok(sign)) = pair.and_then(|pair| char::decode_utf16(pair).next())
         && sign.len_utf16() == 2

@@ -144,12 +144,14 @@ impl Facts {
         let Some(initial) = self.workflow(&entered.workflow).map(|it| it.initial.clone()) else {
             return self.impossible(Impossible::Workflow(entered.workflow.clone()));
         };
+        // Lines of the first version name only the path, which was parsed then. New ones say it themselves.
         let at = entered.at.clone().or_else(|| v1::at(path));
         let outer = at.as_ref().map(Place::frame);
         if let Some(outer) = &outer {
             self.change_frame(outer, Frame::go_inside);
         }
         let outer = outer.and_then(|outer| self.frames.get(&outer));
+        // A phase inside may continue in the session of the phase before it outside.
         let before = outer.and_then(|outer| outer.before.clone());
         let folder = outer.map_or(FolderId::Project, |outer| outer.folder);
         let frame = Frame::new(path.clone(), &entered.workflow, initial);
@@ -207,6 +209,7 @@ impl Facts {
             }
             frame.phase = taken.to.clone();
             frame.stage = Stage::Bound;
+            // Whoever waited for help at this phase is not needed any more.
             frame.stack.clear();
             frame.left = Some((taken.from.clone(), taken.outcome.clone()));
             // Handed to the next phase, and overwritten by the one after it. The visit below keeps its own copy.
@@ -243,6 +246,7 @@ impl Facts {
     fn end_frame(&mut self, path: &FramePath, outcome: &Outcome, summary: &str) {
         let at = self.frames.get(path).and_then(|frame| frame.at.clone());
         let Some(at) = at else {
+            // The root frame stays: views show where the run ended.
             return self.change_frame(path, |frame| frame.stage = Stage::Ended(outcome.clone()));
         };
         // What nobody was told yet moves out with the frame: a note must reach the next worker, wherever that is.

@@ -21,6 +21,7 @@ impl Facts {
 
     /// Moves to a position. Everything open is closed first, and spending stays.
     pub(super) fn rewind(&mut self, at: Millis, carried: &Carried) {
+        // Worked out before the frames are replaced: what they would have put away is still to be put away.
         let behind = self.left_behind_all();
         let phases: BTreeMap<FramePath, PhaseId> =
             self.frames.iter().map(|(path, frame)| (path.clone(), frame.phase.clone())).collect();
@@ -86,6 +87,7 @@ impl Facts {
 impl Frame {
     fn carried(&self) -> CarriedFrame {
         let is_over = matches!(self.stage, Stage::Ended(_));
+        // A position at the end stays at the end, whatever the last phase was.
         let phase = if is_over { PhaseId::from(DONE) } else { self.phase.clone() };
         CarriedFrame {
             frame: self.path.clone(),

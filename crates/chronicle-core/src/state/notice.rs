@@ -65,6 +65,7 @@ impl Facts {
             // A run that fails because of a gate opened in the same line: the end says it all, and one notice is enough.
             owed.retain(|owed| owed.cause.seq != cause.seq);
         }
+        // Without a way to notify nothing is owed: a later supervisor must not send what is long past.
         if notifies && owed.len() < NOTICES_MAX {
             owed.push(Owed { cause, about });
         }

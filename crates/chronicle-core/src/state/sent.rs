@@ -19,6 +19,7 @@ pub struct Sent {
 impl Facts {
     /// True if that frame or one around it is being moved: its workers must stop, and nothing else follows.
     pub fn is_sent(&self, path: &FramePath) -> bool {
+        // A frame that is sent elsewhere takes everything inside with it.
         self.frames.values().any(|frame| frame.sent.is_some() && path.is_within(&frame.path))
     }
 

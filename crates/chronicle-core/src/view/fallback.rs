@@ -18,6 +18,7 @@ pub struct FallbackRow {
 }
 
 pub(super) fn fallbacks(state: &State) -> Vec<FallbackRow> {
+    // Which agent stands in for which matters only as long as one works.
     let goes_on = !state.done && !state.is_given_up();
     let taken = state.fallbacks().filter(|_| goes_on);
     taken

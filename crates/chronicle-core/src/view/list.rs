@@ -47,6 +47,7 @@ pub struct RunRow {
 pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
     let run = state.run.as_ref()?;
     let over = state.is_over();
+    // A run that is over is nowhere, although its frames are still in the state.
     let places = state.frames.values().filter(|_| !over).map(crate::state::Frame::place);
     Some(RunRow {
         run: run.run.to_string(),

@@ -28,6 +28,7 @@ pub(super) fn waits(state: &State) -> Vec<WaitRow> {
         until: began.until,
         text: words::wait(began),
     };
+    // A wait of a run that was given up is never ended, and nobody waits for it.
     let goes_on = !state.is_given_up();
     state.waits().filter(|_| goes_on).map(|(_, wait)| row(&wait.began)).collect()
 }

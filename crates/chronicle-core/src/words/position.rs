@@ -108,6 +108,7 @@ fn left(outcome: &Outcome) -> Mark {
 pub(crate) fn mark(state: &State, place: &Place) -> Mark {
     let known = state.tally(place).filter(|tally| tally.visits > 0);
     let here = state.frames.get(&place.frame()).is_some_and(|frame| {
+        // A frame that is on its way to a phase has not entered it, and one that has ended works nowhere.
         frame.place() == *place && !matches!(frame.stage, Stage::Bound | Stage::Ended(_))
     });
     match known {
@@ -115,6 +116,7 @@ pub(crate) fn mark(state: &State, place: &Place) -> Mark {
             Mark::Stopped
         }
         Some(_) if here => Mark::Current,
+        // Left for a person is not done: what becomes of it is still open.
         Some(tally) if tally.is_left && !tally.for_person => left(&tally.outcome),
         Some(_) | None => Mark::Pending,
     }

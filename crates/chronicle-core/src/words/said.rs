@@ -137,6 +137,7 @@ pub(super) fn updated(update: &SnapshotUpdate) -> String {
         .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
         .collect();
     let first = [&update.findings, &update.pending, &update.done, &update.files];
+    // One example is enough to recognise the update. The log has all of it.
     let first = first.iter().find_map(|texts| texts.first());
     format!("{}{}", parts.join(", "), first.map_or_else(String::new, |text| saying(text)))
 }

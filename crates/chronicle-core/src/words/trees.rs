@@ -65,6 +65,7 @@ pub fn bytes(count: u64) -> String {
     let unit = units.into_iter().find(|(size, _)| count >= *size);
     unit.map_or_else(
         || format!("{count} bytes"),
+        // In whole numbers, so that it is cut: rounding would make `1000.0 kB` of what is less than a megabyte.
         |(size, name)| format!("{}.{} {name}", count / size, count % size * 10 / size),
     )
 }

@@ -28,6 +28,7 @@ pub fn usd(micros: u64) -> String {
         1_000..10_000 => 100,
         _ => 10_000,
     };
+    // Two digits that count, also for amounts below a cent: `$0.00` would read as free.
     let rounded = micros.saturating_add(unit / 2) / unit * unit;
     let text = format!("${}.{:06}", rounded / 1_000_000, rounded % 1_000_000);
     // Keep both digits of the cents, and drop trailing zeros behind them.
@@ -61,6 +62,7 @@ pub fn age(ms: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..HOUR => format!("{} min", seconds / 60),
+        // Up to two of the larger unit: `1 day` would hide whether it is 25 hours or 47.
         HOUR..172_800 => format!("{} h", seconds / HOUR),
         172_800..1_209_600 => many(seconds / DAY, "day"),
         1_209_600..5_184_000 => many(seconds / (7 * DAY), "week"),

@@ -49,6 +49,7 @@ pub(super) fn cmd_audit(setting: &Setting, args: &AuditArgs) -> Result<Exit, Fai
         say(&audit, folder.id.short());
         replayed.iter().for_each(say_replayed);
     }
+    // Events that cannot have happened were written by somebody else: good sums do not make it a good ledger.
     if !audit.impossible.is_empty() {
         return Ok(Exit::Damaged);
     }
@@ -69,6 +70,7 @@ pub(super) fn say(audit: &Audit, run: &str) {
         words::thousands(audit.bytes)
     ))];
     lines.push(match (audit.supervised, audit.orphans.as_slice()) {
+        // Its processes are at work and no leftovers.
         (true, _) => good("a supervisor has the run".to_owned()),
         (false, []) => good("no process of this run is left".to_owned()),
         (false, left) => {

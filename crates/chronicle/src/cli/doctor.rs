@@ -176,6 +176,7 @@ fn settings(setting: &Setting) -> (Settings, CheckResult) {
 fn notices(setting: &Setting, settings: &Settings) -> CheckResult {
     let webhook = settings.text("notify.webhook").is_some();
     let curl = || machine::run(&["curl", "--version"], setting.project.root());
+    // Looked for only if a webhook needs it: a machine without curl is all right otherwise.
     let good = !webhook || curl().is_some();
     let set = [
         (settings.text("notify.command").is_some(), "a command"),

@@ -21,6 +21,7 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
         if is_numbered { format!("{number}  {option}") } else { format!("-  {option}") }
     }));
     lines.extend(gate.needs.clone());
+    // Shown before the files: commands are what a yes sets going.
     lines.extend(commands(&gate.commands));
     if let Some(changes) = &gate.changes {
         lines.extend(changed(changes, gate, run));
@@ -45,6 +46,7 @@ fn changed(changes: &Changes, gate: &GateRow, run: &str) -> Vec<String> {
     let mut lines = vec![format!("changed: {more}{count}")];
     let shown = changes.list.iter().take(SHOWN_MAX);
     lines.extend(shown.map(|file| format!("  {}", file_line(file))));
+    // Before a phase begins, everything so far is at stake. After it, only what it did.
     let is_part = gate.kind == chronicle_core::event::GateKind::ApprovalAfter;
     let part = if is_part { format!(" --phase {}", gate.place) } else { String::new() };
     let diff = format!("chronicle diff {run}{part}");

@@ -75,6 +75,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     handle::forget_gone(&gone);
     let forgotten: Vec<String> = gone.iter().map(|run| run.id.short().to_owned()).collect();
     let is_full = room.is_some();
+    // Which runs are old is asked again there, under the lock: one may have been resumed since the question.
     let freed_bytes = if is_full { handle::make_room(&setting.project, args.days)? } else { 0 };
     let runs = room.map(|room| room.runs).unwrap_or_default();
     if setting.json {
@@ -99,6 +100,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
 fn remove(unstarted: &[RunFolder]) -> Result<Vec<String>, Failure> {
     let mut removed = Vec::new();
     for folder in unstarted {
+        // Looked at again: a run that was just being made when the list was put together has its first line by now.
         if handle::discard(folder)? {
             removed.push(folder.id.short().to_owned());
         }

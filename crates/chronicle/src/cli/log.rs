@@ -61,6 +61,7 @@ pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure
                 return Ok(Exit::Done);
             }
         }
+        // Only once nothing came: the last lines are often written just before a supervisor goes.
         if caught_up && !more {
             return Ok(Exit::Done);
         }

@@ -58,6 +58,7 @@ pub(super) fn render(sources: &[Source], problem: &Problem, colours: bool) -> St
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
+    // By name: a problem of a workflow inside is about another file than the one that was asked for.
     let source = sources.iter().find(|source| source.name == problem.file);
     let mut group = Group::with_title(level.primary_title(&problem.message).id(problem.code));
     if let (Some(source), Some(span)) = (source, &problem.span) {

@@ -18,6 +18,7 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
     let mut unenforced = Vec::new();
     for rules in &catalog.rules {
         let path = &rules.origin.path;
+        // A rule that cannot be read may be the one that matters, so nothing starts, although nothing enforces rules yet.
         if !rules.read.is_usable() && !is_accepted(catalog, &rules.read) {
             for problem in &rules.read.problems {
                 terminal::talk(&problem.to_string());

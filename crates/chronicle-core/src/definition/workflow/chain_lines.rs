@@ -51,6 +51,7 @@ fn classify(line: &str) -> ChainLine<'_> {
     let inner = inner.trim_start_matches("- ").trim();
     match inner.split_once(':') {
         Some(("steps", "")) => ChainLine::Steps,
+        // By the colon at its end and not by its indent, which that format does not look at.
         Some((name, "")) if !begins && !name.contains(char::is_whitespace) => {
             ChainLine::Chain(name)
         }
@@ -76,6 +77,7 @@ fn say(chain: &mut Field, name: &str, said: &str, begins: bool, span: Span) -> O
         Some(Value::List(items)) if begins => {
             items.push(Node { span, value: Value::Map(vec![field]) });
         }
+        // A line without a dash belongs to the step above it.
         Some(Value::List(items)) => match items.last_mut().map(|item| &mut item.value) {
             Some(Value::Map(fields)) => fields.push(field),
             _ => return None,

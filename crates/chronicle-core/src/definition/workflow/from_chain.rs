@@ -200,6 +200,7 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Ph
 /// A valid phase id for a persona, whose name may contain anything.
 fn id_of(name: &str) -> String {
     let plain = |letter: char| if letter == '/' || is_deceptive(letter) { '-' } else { letter };
+    // A name of a persona may have signs that no place can have.
     let id: String = name.trim().chars().take(40).map(plain).collect();
     if id.trim().is_empty() || [HUMAN_INTERVENTION, DONE].contains(&id.as_str()) {
         "step".to_owned()
@@ -211,6 +212,8 @@ fn id_of(name: &str) -> String {
 /// Turns `\n` in a one-line prompt into line ends.
 fn prompt(field: Field) -> Field {
     let value = match field.value.value {
+        // The reader of that format takes `\n` in a line for a line end. A text that has real ones was written as YAML and
+        // means what it says.
         Value::Scalar(text) if !text.trim_end().contains('\n') => {
             Value::Scalar(text.replace("\\n", "\n"))
         }

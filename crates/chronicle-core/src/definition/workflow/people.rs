@@ -35,6 +35,7 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<P
             let (name, is_told) = (name.to_owned(), phase.implicit);
             asked.push(PersonaUse { name, phase: phase_id, at, is_native, is_told });
         }
+        // A phase of the same workflow can help as well, without a persona of that name.
         let helpers = phase.followups.iter().flatten().filter(|it| !is_done_by(workflow, it));
         asked.extend(helpers.map(|name| {
             let at = draft.locate(Some(id), "followups");
@@ -95,6 +96,7 @@ pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: 
 
 fn restrict_phase(phase: &mut Phase) {
     phase.persona = None;
+    // A list that somebody wrote is kept: it says more about what is meant than our guess.
     if phase.tools.is_unsaid() {
         phase.tools = Tools::read_only();
     }

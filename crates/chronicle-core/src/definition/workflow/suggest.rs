@@ -8,6 +8,7 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     let word = letters(word);
     // Any two words of two letters are near each other.
     let near = if word.len() < 3 { 0 } else { (word.len() / 3).max(1) };
+    // The comparison grows with the square of the length, and names of that length are no slips.
     if word.is_empty() || word.len() > COMPARED_MAX {
         return None;
     }
@@ -35,6 +36,7 @@ fn distance(from: &[char], to: &[char]) -> usize {
         for (column, other) in to.iter().enumerate() {
             let replaced = above[column] + usize::from(letter != other);
             let mut best = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            // Two letters in the wrong order are one slip: `paln` is as near to `plan` as `plam` is.
             if row > 0 && column > 0 && from[row - 1] == *other && to[column - 1] == *letter {
                 best = best.min(before[column - 1] + 1);
             }

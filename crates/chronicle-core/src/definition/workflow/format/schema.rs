@@ -25,6 +25,7 @@ pub fn schema() -> String {
     root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     root.insert("title".to_owned(), json!("Chronicle workflow"));
     if let Some(phase) = definitions.get_mut(PHASE.name).and_then(Value::as_object_mut) {
+        // Rules between fields are what a table cannot say. Without them an editor would accept what `check` refuses.
         phase.insert("allOf".to_owned(), Value::Array(rules()));
     }
     root.insert("$defs".to_owned(), Value::Object(definitions));
@@ -190,6 +191,7 @@ fn number(kind: &str, bound: &str, least: u32) -> Value {
     let point = if kind == "number" { r"(\.[0-9]*)?" } else { "" };
     let nonzero = if bound == "minimum" && least == 0 { "" } else { "(?=.*[1-9])" };
     let pattern = format!("^{nonzero}[0-9]+{point}$");
+    // The checker reads numbers by their spelling, so a quoted one is a number too.
     let quoted = json!({ "type": "string", "pattern": pattern });
     json!({ "anyOf": [{ "type": kind, bound: least }, quoted] })
 }

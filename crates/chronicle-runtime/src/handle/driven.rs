@@ -13,10 +13,9 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 
-use super::{HandleError, Update, witnesses};
+use super::{HandleError, Update, telling, witnesses};
 use crate::activity::{Activities, Activity};
 use crate::anchor;
-use crate::clock;
 use crate::driver::{self, Finish, Run, Watch};
 use crate::effects::Processes;
 use crate::inbox::{self, Asker, INBOX_MAX, InboxMessage, Remote, Rest, asked};
@@ -83,7 +82,8 @@ pub fn drive(
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
     check_paths(&folder.project, asker)?;
-    let holder = Holder::current(&asker.command, clock::now());
+    let redactor = Arc::new(secrets::redactor(&folder.project));
+    let holder = telling::holder(asker, &redactor);
     // Opened on the caller's thread: that the run is held or damaged is told as an error, before anything has been started.
     let run = witnesses::open(folder, holder.clone())?;
     let (inbox, messages) = sync_channel(INBOX_MAX);
@@ -100,7 +100,6 @@ pub fn drive(
         run.state(),
     )
     .map_err(no_thread)?;
-    let redactor = Arc::new(secrets::redactor(&folder.project));
     let remote = Remote::new(asker, inbox, Arc::clone(&redactor));
     // A run without a link works all the same; it only cannot be reached while it does, and the person is told why.
     let inside = Inside {

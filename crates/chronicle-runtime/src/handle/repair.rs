@@ -8,15 +8,15 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::words;
 
-use super::telling::record_in;
+use super::telling::{holder, record_in};
 use super::{HandleError, witnesses};
 use crate::anchor;
-use crate::clock;
 use crate::driver::Run;
 use crate::effects::Recorder;
 use crate::inbox::{self, Asker, asked};
-use crate::ledger::{Head, Holder, Ledger, LedgerError};
+use crate::ledger::{Head, Ledger, LedgerError};
 use crate::project::RunFolder;
+use crate::secrets;
 
 /// Damage of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -119,7 +119,7 @@ pub fn repair(
     keep: bool,
 ) -> Result<Repaired, HandleError> {
     let ledger = folder.ledger();
-    let holder = Holder::current(&asker.command, clock::now());
+    let holder = holder(asker, &secrets::redactor(&folder.project));
     let head = match damage.head.filter(|_| !keep) {
         Some(head) => head,
         None => read(folder, None)?.head,

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::sync_channel;
 
+use chronicle_core::base::redact::Redactor;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
@@ -98,11 +99,10 @@ fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
 
 /// Records a person's command in a run that is not driven, and finishes what is past.
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
-    let holder = Holder::current(&asker.command, clock::now());
-    // The lock first, the redactor and the world after it: what they read must be the state that the command is decided on.
-    let mut run = witnesses::open(folder, holder)?;
+    let redactor = secrets::redactor(&folder.project);
+    let mut run = witnesses::open(folder, holder(asker, &redactor))?;
     let world = Recorder::new(folder, run.state()).after(run.state().seq);
-    let (command, had_secrets) = secrets::spoken(&secrets::redactor(&folder.project), command);
+    let (command, had_secrets) = secrets::spoken(&redactor, command);
     let (message, answer) = inbox::asking(asked(&asker.who, command));
     // What a crash tore off is reported before the command is decided, so that the ledger says why bytes are missing before
     // anything follows them.
@@ -113,6 +113,11 @@ pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Ans
         why: "gave no answer".to_owned(),
     })?;
     Ok(secrets::answered(answer, had_secrets))
+}
+
+/// Who takes the lock. The lock says by which command, and a command line has a person's own words: a task, a note, an answer.
+pub(super) fn holder(asker: &Asker, redactor: &Redactor) -> Holder {
+    Holder::current(redactor.redact(&asker.command), clock::now())
 }
 
 /// Drives a run in a world that starts nothing, and rests at once. Returns what was recorded.

@@ -15,14 +15,13 @@ use chronicle_core::event::trees::{Changes, Restored, TREE_UNREADABLE_MAX};
 use chronicle_core::view::{Spans, TreeBook, UndoRow};
 
 use super::files::{Part, book, existing, no_tree};
-use super::telling::record_in;
+use super::telling::{holder, record_in};
 use super::{HandleError, witnesses};
-use crate::clock;
 use crate::driver::Run;
 use crate::effects::{Recorder, record_now};
 use crate::inbox::{self, Asker, asked, reported};
-use crate::ledger::Holder;
 use crate::project::{Claimed, FilesLock, Project, RunFolder};
+use crate::secrets;
 use crate::trees::{Trees, shown};
 
 /// Which part of a run is undone.
@@ -274,7 +273,7 @@ fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
 }
 
 fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
-    let holder = Holder::current(&asker.command, clock::now());
+    let holder = holder(asker, &secrets::redactor(&folder.project));
     Ok(witnesses::open(folder, holder)?)
 }
 

@@ -188,6 +188,25 @@ fn what_a_person_types_is_searched_too_and_names_of_phases_stay() {
 }
 
 #[test]
+fn the_lock_of_a_run_has_no_secret_of_the_command_line() {
+    let session = Session::with(
+        "{name: R, phases: {work: {}}}",
+        "work: [{say: here}, {wait_for: {file: go}}, {next: {}}]",
+    );
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    let task = format!("deploy with {}", key());
+    command.args(["run", "main", &task, "--agent", "scripted:script.yaml"]);
+    let started = session.start(command, "");
+    crate::session::until("the worker works", || {
+        session.runs().len() == 1 && on_disk(&session).contains("here")
+    });
+    let lock = fs::read_to_string(session.run_file("lock")).unwrap();
+    assert!(lock.contains("deploy with [redacted]") && !lock.contains(&key()), "{lock}");
+    session.write("go", "");
+    started.wait().exits(0);
+}
+
+#[test]
 fn a_variable_that_people_call_secret_is_redacted() {
     let script = "work: [{shell: {command: 'echo the word is $PLAIN'}}, {say: 'the word is open-sesame-42'}, {next: {}}]";
     let session = Session::with("{name: R, phases: {work: {}}}", script);

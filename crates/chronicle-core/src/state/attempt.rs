@@ -12,6 +12,7 @@ use super::stages::after;
 use super::{Counters, Facts, Hands, Stage, number};
 use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
+use crate::base::shell;
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 use crate::event::trees::Changes;
@@ -98,6 +99,10 @@ pub struct OpenCall {
     /// True if the call returned and what it started goes on in the background. Nobody waits for it, but it can change files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_background: bool,
+    /// The command as the worker wrote it, if its tool was asked to run it in the background. It counts once the agent is known to
+    /// follow the command to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 impl OpenCall {
@@ -240,6 +245,8 @@ impl Facts {
     pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
         let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
+        let written = called.command.as_ref().filter(|_| !called.command_cut);
+        let written = written.and_then(|command| shell::as_written(command, &called.input));
         self.change(called.attempt, |attempt| {
             if changes {
                 attempt.hands.begin(at, called.path.as_ref());
@@ -258,6 +265,7 @@ impl Facts {
                 changes,
                 path: called.path.clone(),
                 in_background: false,
+                written,
             });
             attempt.tools = attempt.tools.saturating_add(1);
             attempt.cancel_asked = false;

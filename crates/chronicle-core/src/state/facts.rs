@@ -45,6 +45,12 @@ impl Commands {
         self.list.push(Ran { command, ok: None, times: times.saturating_add(1) });
     }
 
+    /// The command that began last under one text is known by another.
+    fn rename(&mut self, before: &str, command: &str) {
+        self.list.retain(|ran| ran.command != before);
+        self.begin(command);
+    }
+
     fn end(&mut self, command: &str, ok: bool) {
         if let Some(ran) = self.list.iter_mut().find(|ran| ran.command == command) {
             ran.ok = Some(ok);
@@ -126,12 +132,26 @@ impl Facts {
 
     /// Records that a call returned while what it started goes on: it is still open, and its command has not ended.
     pub(super) fn leave_call(&mut self, id: AttemptId, call: &str, active_ms: u64) {
+        let mut followed = None;
         self.change(id, |attempt| {
+            let mut written = None;
             for open in attempt.calls.iter_mut().filter(|open| open.id == call) {
                 open.in_background = true;
+                written = written.or(open.written.take());
+            }
+            let running = attempt.running.iter_mut().find(|(open, _)| open == call);
+            if let (Some((_, command)), Some(written)) = (running, written) {
+                followed = Some((std::mem::replace(command, written.clone()), written));
             }
         });
         self.work(id, active_ms);
+        if let Some((before, command)) = followed {
+            // Its end will be seen, so the doubt about a command that nobody waits for is gone. Nothing is proven before that.
+            self.prove(id, &command, None);
+            self.change_commands_of(id, |commands| {
+                commands.rename(&bounded(&before, COMMAND_MAX), &bounded(&command, COMMAND_MAX));
+            });
+        }
     }
 
     /// Records how a call ended, and the command that it ran.

@@ -71,15 +71,22 @@ fn told(world: &World, lines: usize, expected: &Expect) {
 
 #[test]
 fn a_command_in_the_background_proves_nothing_before_it_ends() {
-    let mut world = begun("{name: B, phases: {build: {requires: [cargo test]}}}");
-    let input = serde_json::json!({"command": "cargo test"}).to_string();
-    world.step(&about(AttemptId(1), calls("c", "Bash", &input)));
-    world.step(&about(AttemptId(1), AttemptReport::ToolWentOn { call: "c".to_owned() }));
-    let early = leave(&mut world, 1, None, "done");
-    assert!(early.starts_with("refused: `build` cannot be left yet"), "{early}");
-    world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c".to_owned(), ok: true }));
-    let late = leave(&mut world, 1, None, "done");
-    assert!(late.starts_with("accepted"), "{late}");
+    for (asked, ok) in [(false, true), (true, true), (true, false)] {
+        let mut world = begun("{name: B, phases: {build: {requires: [cargo test]}}}");
+        let input = serde_json::json!({"command": "cargo test", "run_in_background": asked});
+        world.step(&about(AttemptId(1), calls("c", "Bash", &input.to_string())));
+        world.step(&about(AttemptId(1), AttemptReport::ToolWentOn { call: "c".to_owned() }));
+        let early = leave(&mut world, 1, None, "done");
+        let unseen = "it requires `cargo test` (it was not seen to end)";
+        assert!(early.contains(unseen), "{early}");
+        world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c".to_owned(), ok }));
+        let late = leave(&mut world, 1, None, "done");
+        let expected = if ok { "accepted" } else { "refused" };
+        assert!(late.starts_with(expected), "{late}");
+        let ran = &world.state.visits.iter().next_back().unwrap().commands.list;
+        let ran: Vec<_> = ran.iter().map(|ran| (ran.command.as_str(), ran.ok)).collect();
+        assert_eq!(ran, [("cargo test", Some(ok))]);
+    }
 }
 
 #[test]

@@ -58,13 +58,27 @@ const BACKGROUND: [&str; 3] = ["run_in_background", "is_background", "background
 
 /// The command as it is run: with `&` if the tool answers before it ends.
 pub(crate) fn as_run(command: String, input: &Value) -> String {
-    let is_background = BACKGROUND.iter().any(|field| input.get(field) == Some(&Value::Bool(true)));
     match command.contains(['#', '\n']) {
-        _ if !is_background => command,
+        _ if !asks_background(input) => command,
         // A comment or a here-document would swallow the `&` on the same line.
         true => format!("{{ {command}\n}} &"),
         false => format!("{command} &"),
     }
+}
+
+fn asks_background(input: &Value) -> bool {
+    BACKGROUND.iter().any(|field| input.get(field) == Some(&Value::Bool(true)))
+}
+
+/// The command without what `as_run` added to it, given the tool's input as it is kept. `None` if nothing was added, or if the
+/// input was cut: a `&` of the worker's own must stay.
+pub(crate) fn as_written(command: &str, input: &str) -> Option<String> {
+    let line = command.strip_suffix(" &")?;
+    if !asks_background(&serde_json::from_str(input).ok()?) {
+        return None;
+    }
+    let inner = line.strip_prefix("{ ").and_then(|line| line.strip_suffix("\n}"));
+    Some(inner.filter(|inner| inner.contains(['#', '\n'])).unwrap_or(line).to_owned())
 }
 
 /// What a command line says about a command.
@@ -263,10 +277,16 @@ mod tests {
             let input = serde_json::json!({ "command": command, "run_in_background": true });
             let line = as_run(command_in("Bash", &input).unwrap(), &input);
             assert!(matches!(proof(&line, "make"), Proof::Doubtful(_)), "{line}");
+            assert_eq!(as_written(&line, &input.to_string()).as_deref(), Some(command));
             let input = serde_json::json!({ "command": command, "run_in_background": false });
             let line = as_run(command_in("Bash", &input).unwrap(), &input);
             assert_eq!(proof(&line, "make"), Proof::Proven, "{line}");
+            assert_eq!(as_written("make &", &input.to_string()), None);
         }
+        let of_its_own = serde_json::json!({"command": "make &", "run_in_background": true});
+        let line = as_run("make &".to_owned(), &of_its_own);
+        assert_eq!(as_written(&line, &of_its_own.to_string()).as_deref(), Some("make &"));
+        assert_eq!(as_written(&line, "{\"run_in_background\":true, \"command"), None, "cut");
     }
 
     #[test]

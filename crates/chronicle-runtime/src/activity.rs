@@ -4,10 +4,11 @@
 //! one that is too slow is told how many bits it missed. So writers never wait for a watcher.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem::discriminant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::base::limits::bounded;
+use chronicle_core::base::limits::{bounded, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::bell::Bell;
@@ -75,6 +76,8 @@ pub(crate) struct Activities {
 #[derive(Debug, Default)]
 struct LiveAttempt {
     now: Activity,
+    /// The line of a message whose pieces are still coming.
+    line: String,
     ring: BitRing,
 }
 
@@ -120,14 +123,13 @@ impl Activities {
 
     /// Adds a redacted bit.
     pub(crate) fn add(&self, attempt: AttemptId, bit: fn(String) -> Bit, text: &str) {
-        let text = text.trim();
-        if text.is_empty() {
+        let bit = bit(bounded(text, BIT_MAX));
+        // Pieces of a message belong together: a space at the end of one is the only one between two words.
+        if text.is_empty() || (!bit.is_piece() && text.trim().is_empty()) {
             return;
         }
         let mut shared = self.lock();
-        let doing = shared.entry(attempt).or_default();
-        doing.now.last = bounded(text, LAST_MAX);
-        doing.ring.push(bit(bounded(text, BIT_MAX)));
+        shared.entry(attempt).or_default().add(bit, text);
         drop(shared);
         self.bell.ring();
     }
@@ -138,6 +140,25 @@ impl Activities {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AttemptId, LiveAttempt>> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LiveAttempt {
+    fn add(&mut self, bit: Bit, text: &str) {
+        let goes_on = bit.is_piece()
+            && self.ring.bits.back().is_some_and(|last| discriminant(last) == discriminant(&bit));
+        if !goes_on {
+            self.line.clear();
+        }
+        let whole = std::mem::take(&mut self.line) + text;
+        let last = whole.trim().rsplit('\n').next().unwrap_or_default();
+        if !last.is_empty() {
+            self.now.last = bounded(last.trim(), LAST_MAX);
+        }
+        // The rest of a line that is longer than what is shown need not be kept.
+        let open = whole.rsplit('\n').next().unwrap_or_default();
+        self.line.push_str(cut(open, LAST_MAX + 1));
+        self.ring.push(bit);
     }
 }
 
@@ -168,6 +189,11 @@ impl BitRing {
 }
 
 impl Bit {
+    /// True for a piece of a text, which continues the one before it.
+    fn is_piece(&self) -> bool {
+        matches!(self, Self::Said(_) | Self::Thought(_))
+    }
+
     fn cost(&self) -> usize {
         let (Self::Said(text)
         | Self::Thought(text)
@@ -191,8 +217,8 @@ mod tests {
         let (activities, mut seen) = (Activities::default(), BTreeMap::new());
         activities.add(ONE, Bit::Said, " hello\n");
         activities.add(ONE, Bit::Tool, "read");
-        activities.add(ONE, Bit::Said, " ");
-        let bits = vec![Bit::Said("hello".to_owned()), Bit::Tool("read".to_owned())];
+        activities.add(ONE, Bit::Tool, " ");
+        let bits = vec![Bit::Said(" hello\n".to_owned()), Bit::Tool("read".to_owned())];
         let first = RunActivity { attempt: ONE, at: 0, dropped: 0, bits };
         assert_eq!(activities.since(&mut seen), [first]);
         assert_eq!(activities.since(&mut seen), []);
@@ -202,6 +228,23 @@ mod tests {
         assert_eq!(activities.since(&mut seen), [next]);
         activities.retain(|_| false);
         assert_eq!((activities.since(&mut seen), seen.len()), (vec![], 0));
+    }
+
+    #[test]
+    fn pieces_of_a_message_are_joined_as_they_came() {
+        let activities = Activities::default();
+        let last = || activities.of(ONE).unwrap().last;
+        for piece in ["I look", " at", " the", " tests.\n\n", "Then I ", "fix them."] {
+            activities.add(ONE, Bit::Said, piece);
+        }
+        assert_eq!(last(), "Then I fix them.");
+        activities.add(ONE, Bit::Said, "\n");
+        assert_eq!(last(), "Then I fix them.");
+        activities.add(ONE, Bit::Tool, "read");
+        activities.add(ONE, Bit::Said, "Done.");
+        assert_eq!(last(), "Done.");
+        activities.add(ONE, Bit::Said, &"x".repeat(LAST_MAX * 3));
+        assert!(activities.lock()[&ONE].line.len() <= LAST_MAX + 1);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn check(text: &str) {
     for unit in units {
         inside(text, &unit.problems());
     }
-    inside(text, &persona::read(&source()).problems);
+    inside(text, &persona::read(&source(), Format::Native).problems);
     inside(text, &persona::read_teams(&source(), &[]).1);
     inside(text, &read_rules(&source()).problems);
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use chronicle_core::definition::guard::read_rules;
 use chronicle_core::definition::persona::{self, read_teams};
-use chronicle_core::definition::workflow::{Problem, Source, read_chains};
+use chronicle_core::definition::workflow::{
+    Format, Problem, Severity, Source, Tools, is_named, read_chains,
+};
 use expect_test::{Expect, expect};
 
 fn source(text: &str) -> Source {
@@ -19,11 +21,48 @@ fn with(mut text: String, problems: &[Problem]) -> String {
 }
 
 fn check_persona(text: &str, expected: &Expect) {
-    let read = persona::read(&source(text));
+    let read = persona::read(&source(text), Format::Template);
     let json = read.persona.map_or_else(String::new, |persona| {
         serde_json::to_string(&persona).unwrap_or_default() + "\n"
     });
     expected.assert_eq(&with(json, &read.problems));
+}
+
+#[test]
+fn tools_that_nobody_has_are_told_of_a_persona_as_of_a_workflow() {
+    let text = "---\nname: p\ntools: Reed, Bash(git log), read\ndisallowedTools: [mcp__mine, mine]\n---\nHi.\n";
+    check_persona(
+        text,
+        &expect![[r#"
+            {"name":"p","prompt":"Hi.","tools":{"allow":["Reed","Bash(git log)","read"],"deny":["mcp__mine","mine"]}}
+            warning[unknown-tool] f:3:8: no agent that Chronicle knows has a tool `Reed` (hint: did you mean `read`?)
+            warning[tool-with-arguments] f:3:8: `Bash(git log)` is no tool: a list names whole tools, not some calls (hint: write `Bash`)
+        "#]],
+    );
+    let own = persona::read(&source(text), Format::Native);
+    let codes = |problems: &[Problem]| -> Vec<(Severity, &'static str)> {
+        problems.iter().map(|it| (it.severity, it.code)).collect()
+    };
+    let errors = [(Severity::Error, "unknown-tool"), (Severity::Error, "tool-with-arguments")];
+    assert_eq!(codes(&own.unsupported), errors, "a run with it is refused");
+    assert_eq!(codes(&own.problems)[..2], errors);
+    assert_eq!(codes(&own.problems)[2..], [(Severity::Warning, "unknown-tool")]);
+}
+
+#[test]
+fn a_server_without_a_tool_is_every_tool_of_that_server() {
+    let list = ["mcp__mine".to_owned()];
+    for (tool, is_meant) in [
+        ("mcp__mine__read", true),
+        ("MCP__Mine__read", true),
+        ("mcp__mine", true),
+        ("mcp__mineral__read", false),
+        ("read", false),
+    ] {
+        assert_eq!(is_named(&list, tool), is_meant, "{tool}");
+    }
+    let tools = Tools { allow: Some(list.to_vec()), ..Tools::default() };
+    assert_eq!(tools.exactly(), None, "it is no list of single tools");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::persona::{self, Persona, Team};
-use chronicle_core::definition::workflow::{Problem, Source};
+use chronicle_core::definition::workflow::{Format, Problem, Source};
 
 use super::files::{self, has_ending};
 use super::places::Places;
@@ -52,29 +52,45 @@ pub struct FoundTeam {
     pub origin: Origin,
 }
 
+/// A folder with personas.
+struct PersonaFolder {
+    path: PathBuf,
+    level: Level,
+    /// Chronicle's own folders are strict, those of other programs are not.
+    format: Format,
+}
+
 /// Folders with personas, in search order.
-fn folders(places: &Places) -> Vec<(PathBuf, Level)> {
+fn folders(places: &Places) -> Vec<PersonaFolder> {
     let own = [".chronicle/personas", "agents", ".claude/agents", ".pi/agents"];
-    let own = own.into_iter().map(|folder| (places.own(folder), Level::Project));
+    let own = own.into_iter().map(|folder| (Some(places.own(folder)), Level::Project));
     let user = [
         places.ours("personas"),
         places.of_home(".claude/agents"),
         places.of_pi("agents"),
         places.of_pi("agent-profiles"),
     ];
-    own.chain(user.into_iter().flatten().map(|folder| (folder, Level::User))).collect()
+    let all = own.chain(user.map(|folder| (folder, Level::User)));
+    let ours = [places.own(".chronicle/personas")].into_iter().chain(places.ours("personas"));
+    let ours: Vec<PathBuf> = ours.collect();
+    let folder = |(path, level): (Option<PathBuf>, Level)| {
+        let path = path?;
+        let format = if ours.contains(&path) { Format::Native } else { Format::Template };
+        Some(PersonaFolder { path, level, format })
+    };
+    all.filter_map(folder).collect()
 }
 
 /// Every persona in search order, and problems of files that are not personas.
 pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
     let mut found: Vec<FoundPersona> = Vec::new();
     let mut problems = FileProblems::default();
-    for (folder, level) in folders(places) {
+    for PersonaFolder { path: folder, level, format } in folders(places) {
         for path in pages(&folder, &mut problems) {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let origin = Origin::of(level, &path);
             match files::source(&path, stem) {
-                Ok(source) => add(&mut found, source, origin, &mut problems),
+                Ok(source) => add(&mut found, &mut problems, source, format, origin),
                 Err(trouble) => problems.add_file(&path, trouble),
             }
         }
@@ -85,7 +101,7 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
         let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
         let origin = Origin { level: Level::Builtin, path: name.clone(), file: None, format: None };
         let source = Source { file: None, name, key, text: file.text.to_owned() };
-        add(&mut found, source, origin, &mut problems);
+        add(&mut found, &mut problems, source, Format::Native, origin);
     }
     (found, problems)
 }
@@ -117,8 +133,14 @@ fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
     pages
 }
 
-fn add(found: &mut Vec<FoundPersona>, source: Source, origin: Origin, problems: &mut FileProblems) {
-    let read = persona::read(&source);
+fn add(
+    found: &mut Vec<FoundPersona>,
+    problems: &mut FileProblems,
+    source: Source,
+    format: Format,
+    origin: Origin,
+) {
+    let read = persona::read(&source, format);
     let Some(persona) = read.persona else { return problems.add(&source, read.problems) };
     match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
         // The first one wins: the project's before the user's, and both before those that are built in.

@@ -3,9 +3,10 @@
 use super::Persona;
 use super::frontmatter::{self, Parts};
 use crate::base::quote::is_deceptive;
-use crate::definition::workflow::draft::{Field, Node, Span, Value};
+use crate::definition::workflow::check::doubt;
+use crate::definition::workflow::draft::{Field, Named, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
-use crate::definition::workflow::{NOT_SUPPORTED_YET, Problem, Severity, Source, Tools};
+use crate::definition::workflow::{Format, NOT_SUPPORTED_YET, Problem, Severity, Source, Tools};
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
@@ -40,6 +41,9 @@ const PAGES: [&str; 9] = [
 /// Fields that this version cannot enforce.
 const UNSUPPORTED: [&str; 4] = ["skills", "extensions", "max_turns", "maxTurns"];
 
+/// Fields that list tools, each of which must be one that some agent has.
+const TOOLS: [&str; 2] = ["tools", "disallowedTools"];
+
 /// The result of reading a persona file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonaRead {
@@ -53,11 +57,12 @@ pub struct PersonaRead {
     pub is_plain: bool,
 }
 
-/// Reads a persona. Its name is the file's (`source.key`) unless it sets one.
-pub fn read(source: &Source) -> PersonaRead {
+/// Reads a persona. Its name is the file's (`source.key`) unless it sets one. Chronicle's own files (`Format::Native`) are strict about
+/// the names of tools; those of other programs are only warned about.
+pub fn read(source: &Source, format: Format) -> PersonaRead {
     let mut problems = Problems::default();
     let mut unsupported = Problems::default();
-    let persona = persona(source, &mut problems, &mut unsupported);
+    let persona = persona(source, format, &mut problems, &mut unsupported);
     let sources = std::slice::from_ref(source);
     PersonaRead {
         persona,
@@ -85,6 +90,7 @@ fn plain(source: &Source, problems: &mut Problems) -> Option<Persona> {
 
 fn persona(
     source: &Source,
+    format: Format,
     problems: &mut Problems,
     unsupported: &mut Problems,
 ) -> Option<Persona> {
@@ -113,6 +119,14 @@ fn persona(
         None => lines(text, head),
     };
     tell_unsupported(&fields, problems, unsupported);
+    for name in fields.iter().filter(|field| TOOLS.contains(&field.name.as_str())).flat_map(said) {
+        let Some(doubt) = doubt(&name, format) else { continue };
+        // A name that no tool has allows or denies nothing: a run that uses such a persona must not begin.
+        if doubt.severity == Severity::Error {
+            unsupported.push(doubt.clone());
+        }
+        problems.push(doubt);
+    }
     let mut sheet = PersonaFields { fields, problems };
     let mut persona = sheet.persona(&source.key);
     persona.prompt = frontmatter::body(text, body);
@@ -186,6 +200,22 @@ fn add(field: &mut Field, item: &str, span: Span) {
     }
 }
 
+/// The names in a comma-separated list, a YAML list, or one name, each with its place.
+fn said(field: &Field) -> Vec<Named> {
+    let split = |node: &Node| -> Vec<Named> {
+        let text = node.text().unwrap_or_default().trim();
+        let text = text.trim_start_matches('[').trim_end_matches(']');
+        let parts = text.split(',').map(|part| part.trim().trim_matches(['"', '\'']));
+        let parts = parts.filter(|part| !part.is_empty());
+        parts.map(|part| Named { text: part.to_owned(), at: node.span }).collect()
+    };
+    match &field.value.value {
+        Value::List(items) => items.iter().flat_map(split).collect(),
+        Value::Scalar(_) => split(&field.value),
+        Value::Null | Value::Map(_) => Vec::new(),
+    }
+}
+
 struct PersonaFields<'p> {
     fields: Vec<Field>,
     problems: &'p mut Problems,
@@ -256,16 +286,10 @@ impl PersonaFields<'_> {
     /// A comma-separated list, a YAML list, or one name.
     fn names(&mut self, names: &[&str]) -> Option<Vec<String>> {
         let field = self.take(names)?;
-        let split = |text: &str| -> Vec<String> {
-            let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-            let parts = text.split(',').map(|part| part.trim().trim_matches(['"', '\'']));
-            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
-        };
         match &field.value.value {
             Value::Null => None,
-            Value::Scalar(text) => Some(split(text)),
-            Value::List(items) => {
-                Some(items.iter().filter_map(Node::text).flat_map(split).collect())
+            Value::Scalar(_) | Value::List(_) => {
+                Some(said(&field).into_iter().map(|name| name.text).collect())
             }
             Value::Map(_) => {
                 self.wrong(&field, "a list of names");

@@ -415,10 +415,12 @@ impl Tools {
         Self { allow, deny, own_only: self.own_only && other.own_only }
     }
 
-    /// The allowed tools as a list of exact names, for agents that take no other; `None` if there is no list, or a name has a `*`.
+    /// The allowed tools as a list of exact names, for agents that take no other; `None` if there is no list, or a name stands for several
+    /// tools.
     pub fn exactly(&self) -> Option<&[String]> {
         // A pattern stands for tools that nobody can list beforehand, so such a list cannot be handed to an agent.
-        self.allow.as_deref().filter(|allow| allow.iter().all(|name| !name.contains('*')))
+        let is_exact = |name: &String| !name.contains('*') && !is_server(name.trim());
+        self.allow.as_deref().filter(|allow| allow.iter().all(is_exact))
     }
 
     /// True if it neither allows nor denies anything.
@@ -427,14 +429,18 @@ impl Tools {
     }
 }
 
-/// True if a list names a tool. Case does not count, and `*` stands for any characters.
+/// True if a list names a tool. Case does not count, `*` stands for any characters, and a server alone (`mcp__github`) for all of its
+/// tools.
 pub fn is_named(list: &[String], tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     list.iter().any(|name| fits(&name.trim().to_ascii_lowercase(), &tool))
 }
 
 fn fits(pattern: &str, tool: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == tool };
+    let Some((first, rest)) = pattern.split_once('*') else {
+        let of_server = || tool.strip_prefix(pattern).is_some_and(|rest| rest.starts_with("__"));
+        return pattern == tool || (is_server(pattern) && of_server());
+    };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
     let Some(between) = tool.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
         return false;
@@ -442,6 +448,12 @@ fn fits(pattern: &str, tool: &str) -> bool {
     // The earliest place of each part leaves the most for the next.
     let mut parts = middle.split('*').filter(|part| !part.is_empty());
     parts.try_fold(between, |left, part| left.split_once(part).map(|(_, after)| after)).is_some()
+}
+
+/// True for the name of a server without a tool, as Claude Code's own lists may have it.
+fn is_server(name: &str) -> bool {
+    name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("mcp__"))
+        && name.get(5..).is_some_and(|server| !server.is_empty() && !server.contains("__"))
 }
 
 /// Names of one list that the other has too, a name that another one covers included.

@@ -83,7 +83,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Finding {
     code: &'static str,
-    severity: Severity,
+    pub(crate) severity: Severity,
     span: Span,
     message: String,
     hint: Option<String>,

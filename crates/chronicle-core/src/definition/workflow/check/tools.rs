@@ -42,7 +42,7 @@ fn names(fields: &mut Fields<'_, '_>, list: &'static str, format: Format) -> Opt
 }
 
 /// What is wrong with a name. Files of other programs are only warned about, and only of what is surely a slip.
-fn doubt(name: &Named, format: Format) -> Option<Finding> {
+pub(crate) fn doubt(name: &Named, format: Format) -> Option<Finding> {
     let text = name.text.trim();
     let error = if format == Format::Native { Severity::Error } else { Severity::Warning };
     if text.contains(['(', ' ']) {

@@ -163,7 +163,7 @@ pub(super) const TOOLS: Shape = Shape {
             &["deny", "blacklist"],
             Kind::Texts,
             "",
-            "All but these. `*` in a name stands for any characters: `mcp__github__*`.",
+            "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server.",
         ),
         field(
             &["subagents"],

@@ -10,7 +10,7 @@ use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
-use crate::state::{Check, Frame, Stage, State, WayOut};
+use crate::state::{Check, Frame, Stage, State, Uncleaned, WayOut};
 use crate::words;
 
 /// Outcomes that claim nothing that could be verified.
@@ -32,7 +32,7 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
             Some(if is_lost_too_often(frame, phase) {
                 intervene(state, frame, words::lost_too_often(phase))
             } else {
-                chore(state, frame, Duty::Verify, &frame.phase, commands)
+                chore(state, frame, &frame.phase, Chore { duty: Duty::Verify, commands, of: None })
             })
         }
     }
@@ -77,15 +77,24 @@ pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
     let commands = state.cleanup_of(frame);
     // Clean-up that kills its own supervisor again and again is given up: the run must be able to end.
     let is_due = frame.is_uncleaned() && !is_lost_too_often(frame, phase) && !commands.is_empty();
-    is_due.then(|| chore(state, frame, Duty::Cleanup, &frame.phase, commands.to_vec()))
+    let cleanup = Chore { duty: Duty::Cleanup, commands: commands.to_vec(), of: None };
+    is_due.then(|| chore(state, frame, &frame.phase, cleanup))
 }
 
-/// The cleanup of a phase that a person moved the frame away from.
+/// The next cleanup of the phases that a person moved the frame away from: each with the environment of its own workflow.
 pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
-    let (from, commands) = frame.behind.as_ref()?;
-    let phase = state.phase_at(&frame.path.place(from));
-    let gives_up = phase.is_none_or(|phase| is_lost_too_often(frame, phase));
-    (!gives_up).then(|| chore(state, frame, Duty::Cleanup, from, commands.clone()))
+    let Uncleaned { phase, commands } = frame.behind.first()?;
+    let definition = state.workflow(&phase.workflow)?.phase(&phase.place.phase())?;
+    if is_lost_too_often(frame, definition) {
+        return None;
+    }
+    let cleanup = Chore { of: None, duty: Duty::Cleanup, commands: commands.clone() };
+    if phase.place.frame() == frame.path {
+        return Some(chore(state, frame, &phase.place.phase(), cleanup));
+    }
+    // Its own frame may be gone, so the attempt belongs to the frame that waits for it.
+    let from = frame.left.as_ref().map_or(&frame.phase, |(from, _)| from);
+    Some(chore(state, frame, from, Chore { of: Some(phase.clone()), ..cleanup }))
 }
 
 /// The cleanup of a cancelled or failed run, innermost first, one after the other.
@@ -106,13 +115,7 @@ fn is_lost_too_often(frame: &Frame, phase: &Phase) -> bool {
     frame.worker.counters.losses > phase.limits.losses
 }
 
-fn chore(
-    state: &State,
-    frame: &Frame,
-    duty: Duty,
-    phase: &PhaseId,
-    commands: Vec<String>,
-) -> Event {
+fn chore(state: &State, frame: &Frame, phase: &PhaseId, chore: Chore) -> Event {
     let id = state.next_attempt();
     Event::AttemptStarted(AttemptStarted {
         folder: frame.folder,
@@ -131,6 +134,6 @@ fn chore(
         recorded: true,
         handover: None,
         performer: Performer::Supervisor,
-        chore: Some(Chore { duty, commands }),
+        chore: Some(chore),
     })
 }

@@ -100,7 +100,7 @@ fn mend_crash(
     let end = End::Crashed(crash.clone());
     let may_wait = frame.worker.counters.waits < phase.limits.waits;
     match crash.class {
-        // Only once: a fresh session that is gone too is an ordinary crash, or this would go on without a limit.
+        // Only once: a fresh session that is gone too counts as a crash below, or this would go on without a limit.
         CrashClass::SessionGone if broken.intent.resume => attempt(state, frame, Why::SessionGone),
         // A quota may take hours to reset. Another agent that can work now does not have to wait for it.
         CrashClass::Quota if may_wait => fall_back(state, frame, phase, broken, &end)
@@ -118,9 +118,10 @@ fn mend_crash(
         | CrashClass::Overload
         | CrashClass::Unreachable => give_up(state, frame, phase, broken, &end),
         CrashClass::ContextFull => out_of_context(state, frame, phase, &end),
-        // What broke the rules once is in the session: it would only go on there.
-        CrashClass::Protocol => afresh(state, frame, phase, broken, &end),
-        CrashClass::NoSignal | CrashClass::Died | CrashClass::SessionGone | CrashClass::Other => {
+        // What broke the rules once is in the session: it would only go on there. A session that was gone as soon as it began
+        // cannot be resumed either.
+        CrashClass::Protocol | CrashClass::SessionGone => afresh(state, frame, phase, broken, &end),
+        CrashClass::NoSignal | CrashClass::Died | CrashClass::Other => {
             again(state, frame, phase, broken, &end)
         }
     }

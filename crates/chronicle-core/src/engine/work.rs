@@ -60,11 +60,11 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     // An effect may still be listed for an attempt that ended within the same batch.
     let attempt = state.attempt(id).filter(|attempt| attempt.ended.is_none())?;
     let intent = attempt.intent.clone();
-    let phase = state.phase_at(&intent.place)?;
+    let phase = state.phase_for(&intent)?;
     let helper = intent.persona.as_ref();
     let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
     let worker = own.unwrap_or(phase);
-    let workflow = state.workflow(&state.frames.get(&intent.place.frame())?.workflow)?;
+    let workflow = state.workflow_for(&intent)?;
     let persona = match helper {
         Some(name) => state.persona_called(name),
         None => state.persona_of(phase),

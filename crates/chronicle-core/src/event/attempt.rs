@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, CallSum, Caller, Chore, Handed, ToolKind, is_zero};
+use super::{Call, CallSum, Caller, Chore, Handed, LeftPhase, ToolKind, is_zero};
 use crate::base::ids::{AttemptId, FolderId, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::base::time::Millis;
 
@@ -48,6 +48,18 @@ pub struct AttemptStarted {
     /// The supervisor, or the host session that the run lives in.
     #[serde(default, skip_serializing_if = "Performer::is_supervisor")]
     pub performer: Performer,
+}
+
+impl AttemptStarted {
+    /// The phase that it cleans up, if that is not the one at its own place.
+    pub fn left_phase(&self) -> Option<&LeftPhase> {
+        self.chore.as_ref()?.of.as_ref()
+    }
+
+    /// The place that it works for, which people are shown. Its own place says which frame waits for it.
+    pub fn shown_place(&self) -> &Place {
+        self.left_phase().map_or(&self.place, |left| &left.place)
+    }
 }
 
 /// Who performs what is due.

@@ -1,11 +1,11 @@
 //! A portable position: where a run was, without anything that belongs to that run alone.
 //!
-//! Attempts, sessions, gates, visits and spending are not part of it. `State::carried` derives a position from the first lines of
+//! Attempts, sessions, gates and spending are not part of it, nor are visits of our own runs. `State::carried` derives a position from the first lines of
 //! a ledger. It is checked when a person asks for it and then stored in the event, which needs nothing else to be applied.
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{FramePath, PhaseId, Place, StepId};
+use crate::base::ids::{FramePath, Outcome, PhaseId, Place, StepId};
 use crate::event::snapshot::Snapshot;
 
 /// Where a run was: frames, snapshot and edge counts.
@@ -19,6 +19,24 @@ pub struct Carried {
     /// How often each edge had been taken, for loop limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<CarriedEdge>,
+    /// Phases that another program's run had been at and left, oldest first. Empty for positions of our own runs, whose visits are in
+    /// their ledgers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<CarriedVisit>,
+}
+
+/// A visit of a phase that ended before the run was continued here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedVisit {
+    /// The phase that was left, in the run's own workflow.
+    pub place: Place,
+    /// The phase it was left for.
+    pub to: PhaseId,
+    /// The outcome it was left with.
+    pub outcome: Outcome,
+    /// Summary of its last worker.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
 }
 
 /// A frame at rest: its phase is entered again, or the workflow inside of the phase continues.

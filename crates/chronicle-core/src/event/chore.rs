@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::ids::Place;
+
 /// Commands that run on the way out of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chore {
@@ -9,6 +11,19 @@ pub struct Chore {
     pub duty: Duty,
     /// Shell commands, run in order.
     pub commands: Vec<String>,
+    /// The phase that they clean up, if it is not the one at the attempt's place. The attempt belongs to the frame that waits for
+    /// it: the frame of this phase may be gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<LeftPhase>,
+}
+
+/// A phase that was left from outside of its frame, together with its workflow: its frame no longer says which one that was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftPhase {
+    /// Where it was, also if its frame is gone.
+    pub place: Place,
+    /// Key of its workflow.
+    pub workflow: String,
 }
 
 /// What a chore is for.

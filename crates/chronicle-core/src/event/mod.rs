@@ -43,7 +43,7 @@ pub use attempt::{
     Performer, Question, StopCause, ToolCalled, Verdict, Why,
 };
 pub use call::{Call, CallSum, Caller, ToolKind};
-pub use chore::{Chore, Duty};
+pub use chore::{Chore, Duty, LeftPhase};
 pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened, chosen, has_numbers};
 pub use handover::Handed;
 pub use notice::NoticeGiven;

@@ -223,7 +223,7 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt
     if let Some(description) = &phase.description {
         let _ = write!(text, ". {description}");
     }
-    let done: usize = state.places.values().map(|tally| tally.departures).sum();
+    let done: usize = state.places.values().map(|tally| tally.completed).sum();
     text.push('\n');
     if let Some((index, count, workflow)) = stand.progress() {
         let _ = write!(text, "Phase {index} of {count} in `{workflow}`. ");

@@ -12,7 +12,7 @@ use crate::base::time::Millis;
 use crate::event::input::Actor;
 use crate::event::notice::About;
 use crate::event::record::Line;
-use crate::event::{EdgeTaken, Event, FrameEntered, Mover, RunStarted};
+use crate::event::{EdgeTaken, End, Event, FrameEntered, Mover, RunStarted};
 
 impl Facts {
     /// Applies one line of the ledger.
@@ -23,8 +23,21 @@ impl Facts {
         for (index, event) in (0u32..).zip(&line.events) {
             self.apply_event(Cause { seq: line.seq, index }, line.at, event);
         }
-        self.is_ready = is_person && (self.is_ready || rested);
+        // What is written down without a supervisor after a person's command is nobody's work.
+        let still = is_person || line.events.first().is_some_and(|event| self.is_no_work(event));
+        self.is_ready = still && (self.is_ready || rested);
         self.seq = line.seq;
+    }
+
+    /// True for what may follow a person's command although nobody drives the run: files are recorded, notices are missed, and an
+    /// attempt that never began is stopped.
+    fn is_no_work(&self, event: &Event) -> bool {
+        if let Event::AttemptEnded(ended) = event {
+            let never_began = |attempt: &Attempt| attempt.active_ms == 0 && !attempt.session_seen;
+            return ended.end == End::Stopped
+                && self.attempt(ended.attempt).is_some_and(never_began);
+        }
+        matches!(event, Event::TreeRecorded(_) | Event::NoticeGiven(_))
     }
 
     /// Applies one event of the line that `cause` names.
@@ -165,6 +178,11 @@ impl Facts {
             frame.stage = Stage::Entered { approved: false };
             frame.begin_visit();
         });
+        self.begin_visit(at, place);
+    }
+
+    /// Records a new visit of a place.
+    pub(super) fn begin_visit(&mut self, at: Millis, place: &Place) {
         let number = self.visits.len();
         self.tally_mut(place).enter(number);
         let (commands, unproven) = (Commands::default(), Vec::new());
@@ -216,9 +234,7 @@ impl Facts {
             frame.summary.clone_from(&taken.summary);
             frame.task.clone_from(&taken.task);
             frame.said = std::mem::take(&mut frame.said_here);
-            if !behind.is_empty() {
-                frame.behind = Some((taken.from.clone(), behind));
-            }
+            frame.behind = behind;
             (frame.cleaned, frame.sent) = (false, None);
             // What puts away may be lost as often as the work.
             frame.worker.counters.losses = 0;

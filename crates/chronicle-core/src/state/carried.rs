@@ -1,12 +1,11 @@
 //! Positions: derived from a state, and entered again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Departure, EdgeCount, Facts, Frame, Note, Stage, v1};
 use crate::base::ids::{DONE, FramePath, Outcome, PhaseId, Place, REWOUND};
 use crate::base::time::Millis;
-use crate::event::carried::{Carried, CarriedEdge, CarriedFrame};
+use crate::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
 
 impl Facts {
     /// The current position; whatever is in progress would begin again there.
@@ -16,6 +15,7 @@ impl Facts {
             frames: frames.clone().map(Frame::carried).collect(),
             snapshot: (*self.snapshot).clone(),
             edges: frames.flat_map(Frame::carried_edges).collect(),
+            visits: Vec::new(),
         }
     }
 
@@ -23,13 +23,10 @@ impl Facts {
     pub(super) fn rewind(&mut self, at: Millis, carried: &Carried) {
         // Worked out before the frames are replaced: what they would have put away is still to be put away.
         let behind = self.left_behind_all();
-        let phases: BTreeMap<FramePath, PhaseId> =
-            self.frames.iter().map(|(path, frame)| (path.clone(), frame.phase.clone())).collect();
         self.leave_all(carried.phase());
         self.enter_carried(at, carried);
         if let Some(frame) = carried.innermost().filter(|_| !behind.is_empty()) {
-            let from = phases.get(&frame.frame).unwrap_or(&frame.phase).clone();
-            self.change_frame(&frame.frame, |frame| frame.behind = Some((from, behind)));
+            self.change_frame(&frame.frame, |frame| frame.behind = behind);
         }
         self.forget_attempts();
     }
@@ -41,6 +38,11 @@ impl Facts {
             let notes = before.remove(path).map(|frame| frame.notes).unwrap_or_default();
             notes.into_iter().filter(|note| note.told.is_none()).collect()
         };
+        for visit in &carried.visits {
+            let CarriedVisit { place, to, outcome, summary } = visit.clone();
+            self.begin_visit(at, &place);
+            self.depart(&place, Departure { to, outcome, summary });
+        }
         for it in &carried.frames {
             let frame = Frame {
                 at: it.at.clone().or_else(|| v1::at(&it.frame)),

@@ -1,10 +1,11 @@
 //! How the start and end of `verify` and `cleanup` commands change the state.
 
-use super::frame::{Check, CheckFailure};
+use super::frame::{Check, CheckFailure, Uncleaned};
 use super::stages::checked;
 use super::{Attempt, Facts, Frame, Stage};
 use crate::base::ids::FramePath;
-use crate::event::{AttemptEnded, AttemptStarted, Duty, End};
+use crate::definition::workflow::{Phase, Workflow};
+use crate::event::{AttemptEnded, AttemptStarted, Duty, End, LeftPhase};
 
 impl Facts {
     /// The cleanup commands of a phase: its own, otherwise those of its workflow.
@@ -18,20 +19,42 @@ impl Facts {
         }
     }
 
-    /// Pending cleanup commands of a frame and those below it, innermost first.
-    pub(super) fn left_behind(&self, path: &FramePath, below: &FramePath) -> Vec<String> {
+    /// Pending cleanup of a frame and those below it, innermost first.
+    pub(super) fn left_behind(&self, path: &FramePath, below: &FramePath) -> Vec<Uncleaned> {
         let inside = self.frames.values().filter(|frame| frame.path.is_within(below));
         // The innermost first, as they would have been left one after the other.
         let inside = inside.collect::<Vec<_>>().into_iter().rev();
-        let left = inside.chain(self.frames.get(path));
-        let left = left.filter(|frame| frame.is_uncleaned());
-        left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
+        inside.chain(self.frames.get(path)).flat_map(|frame| self.uncleaned(frame)).collect()
     }
 
-    /// Pending cleanup commands of all frames.
-    pub(super) fn left_behind_all(&self) -> Vec<String> {
-        let left = self.frames.values().rev().filter(|frame| frame.is_uncleaned());
-        left.flat_map(|frame| self.cleanup_of(frame).to_vec()).collect()
+    /// Pending cleanup of all frames, innermost first.
+    pub(super) fn left_behind_all(&self) -> Vec<Uncleaned> {
+        self.frames.values().rev().flat_map(|frame| self.uncleaned(frame)).collect()
+    }
+
+    /// Pending cleanup of a frame: of phases left before, otherwise of the current one.
+    fn uncleaned(&self, frame: &Frame) -> Vec<Uncleaned> {
+        let commands = self.cleanup_of(frame);
+        if !frame.is_uncleaned() || commands.is_empty() {
+            // Moved again before what was left behind could be cleaned up.
+            return frame.behind.clone();
+        }
+        let phase = LeftPhase { place: frame.place(), workflow: frame.workflow.clone() };
+        vec![Uncleaned { phase, commands: commands.to_vec() }]
+    }
+
+    /// The phase that an attempt works for or cleans up.
+    pub(crate) fn phase_for(&self, intent: &AttemptStarted) -> Option<&Phase> {
+        match intent.left_phase() {
+            Some(left) => self.workflow(&left.workflow)?.phase(&left.place.phase()),
+            None => self.phase_at(&intent.place),
+        }
+    }
+
+    /// The workflow of that phase.
+    pub(crate) fn workflow_for(&self, intent: &AttemptStarted) -> Option<&Workflow> {
+        let of_frame = || Some(&self.frames.get(&intent.place.frame())?.workflow);
+        self.workflow(intent.left_phase().map(|left| &left.workflow).or_else(of_frame)?)
     }
 
     pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
@@ -43,7 +66,9 @@ impl Facts {
     }
 
     pub(super) fn end_chore(&mut self, ended: &AttemptEnded, duty: Duty) {
-        let failed = self.attempt(ended.attempt).map(|attempt| failure(attempt, &ended.end));
+        let attempt = self.attempt(ended.attempt);
+        let failed = attempt.map(|attempt| failure(attempt, &ended.end));
+        let cleaned = attempt.and_then(|attempt| attempt.intent.left_phase()).cloned();
         self.change_frame_of(ended.attempt, |frame| {
             let Stage::Chore { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
             else {
@@ -68,7 +93,7 @@ impl Facts {
                 counters.losses = counters.losses.saturating_add(1);
             }
             if duty == Duty::Cleanup && !is_cut_short {
-                (frame.cleaned, frame.behind) = (frame.behind.is_none(), None);
+                frame.clean(cleaned.as_ref());
             }
         });
     }
@@ -88,6 +113,17 @@ fn failure(attempt: &Attempt, end: &End) -> CheckFailure {
 }
 
 impl Frame {
+    /// Cleanup has run: of a phase whose frame was left from outside, otherwise of this frame's own phase, which comes last.
+    /// Older lines ran the commands of all of them at once.
+    fn clean(&mut self, left: Option<&LeftPhase>) {
+        if let Some(left) = left {
+            self.behind.retain(|it| it.phase != *left);
+        } else {
+            self.cleaned = self.behind.is_empty();
+            self.behind.clear();
+        }
+    }
+
     /// True if its cleanup has not run yet. A phase that was skipped or refused before any work needs none.
     pub(crate) fn is_uncleaned(&self) -> bool {
         let is_anywhere = !matches!(self.stage, Stage::Bound | Stage::Ended(_));

@@ -215,7 +215,7 @@ impl Facts {
     }
 
     fn change_commands_of(&mut self, id: AttemptId, with: impl FnOnce(&mut Commands)) {
-        if let Some(place) = self.attempt(id).map(|attempt| attempt.intent.place.clone()) {
+        if let Some(place) = self.attempt(id).map(|attempt| attempt.intent.shown_place().clone()) {
             self.change_visit(&place, |visit| with(&mut visit.commands));
         }
     }

@@ -15,7 +15,7 @@ use crate::base::ids::{
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::signal::is_ours;
-use crate::event::{Break, CallSum, End, FollowUp, Issues, ToolCalled, Why};
+use crate::event::{Break, CallSum, End, FollowUp, Issues, LeftPhase, ToolCalled, Why};
 
 /// A workflow in progress. Sub-workflows have frames of their own, named after the place that runs them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,9 +75,9 @@ pub struct Frame {
     /// Last message of the previous phase's worker, in a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
-    /// The phase that a person moved the frame away from, and its pending cleanup commands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub behind: Option<(PhaseId, Vec<String>)>,
+    /// Pending cleanup of the phases that a person moved the run away from, in the order in which it runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<Uncleaned>,
     /// True if a workflow inside this phase was entered at this visit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub went_inside: bool,
@@ -90,6 +90,15 @@ pub struct Frame {
     /// Last message of this phase's worker, in a chain, until the phase is left.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_here: String,
+}
+
+/// A phase that was left without its cleanup, and the commands that are still to run for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncleaned {
+    /// Whose cleanup it is.
+    pub phase: LeftPhase,
+    /// Shell commands, run in order.
+    pub commands: Vec<String>,
 }
 
 /// State of a worker, as opposed to its place. A helper has its own; a worker that asked for help gets its state back unchanged.
@@ -462,7 +471,7 @@ impl Frame {
             left: None,
             summary: String::new(),
             said: String::new(),
-            behind: None,
+            behind: Vec::new(),
             went_inside: false,
             cleaned: false,
             sent: None,
@@ -474,7 +483,8 @@ impl Frame {
     pub(crate) fn begin_visit(&mut self) {
         // Nothing of an earlier visit counts: counters, session, helpers and evidence belong to this stay at the phase.
         (self.worker, self.agent) = (Worker::default(), None);
-        (self.cleaned, self.behind, self.went_inside) = (false, None, false);
+        (self.cleaned, self.went_inside) = (false, false);
+        self.behind.clear();
         self.stack.clear();
         self.questions.clear();
         self.evidence = Evidence::default();

@@ -52,8 +52,8 @@ pub use attempt::{Answered, Attempt, OpenCall, Unworded};
 pub use facts::{Commands, Did, Ran, Remark};
 pub use fallback::{Fallback, Fallen};
 pub use frame::{
-    Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Waiting,
-    WayOut, Worker,
+    Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Uncleaned,
+    Waiting, WayOut, Worker,
 };
 pub use gate::Gate;
 pub use hands::{Hands, Stretch};

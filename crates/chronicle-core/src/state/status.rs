@@ -131,6 +131,11 @@ impl Facts {
         }
     }
 
+    /// True if `resume` has something to do: nothing has to be answered first.
+    pub fn can_resume(&self) -> bool {
+        self.goes_on() || self.status() == Status::Paused
+    }
+
     /// True if nothing can happen any more.
     pub fn is_over(&self) -> bool {
         matches!(self.status(), Status::Done | Status::Cancelled | Status::Failed)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, Facts};
-use crate::base::ids::{AttemptId, COMPLETE, HUMAN_INTERVENTION, Outcome, Place};
+use crate::base::ids::{AttemptId, COMPLETE, HUMAN_INTERVENTION, Outcome, Place, REWOUND, SKIPPED};
 use crate::base::usage::Usage;
 use crate::event::trees::Changes;
 use crate::event::{AttemptStarted, Why};
@@ -21,6 +21,9 @@ pub struct Tally {
     pub last_visit: usize,
     /// Number of times it was left.
     pub departures: usize,
+    /// Number of times it was left with its work done: not failed, skipped, taken back, or left to a person.
+    #[serde(default)]
+    pub completed: usize,
     /// Whether the last visit has ended.
     pub is_left: bool,
     /// Outcome of the last exit.
@@ -52,6 +55,7 @@ impl Default for Tally {
             first_visit: 0,
             last_visit: 0,
             departures: 0,
+            completed: 0,
             is_left: false,
             outcome: Outcome::from(COMPLETE),
             for_person: false,
@@ -83,6 +87,10 @@ impl Tally {
         self.summary.clone_from(&departure.summary);
         self.outcome.clone_from(&departure.outcome);
         self.for_person = departure.to.as_str() == HUMAN_INTERVENTION;
+        let is_given_up = [SKIPPED, REWOUND].contains(&departure.outcome.as_str());
+        if !self.for_person && !is_given_up && !departure.outcome.is_failure() {
+            self.completed += 1;
+        }
     }
 
     pub(super) fn begin(&mut self, intent: &AttemptStarted) {

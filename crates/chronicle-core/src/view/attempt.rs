@@ -42,7 +42,7 @@ pub struct AttemptRow {
 pub(super) fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
     AttemptRow {
         attempt: attempt.intent.attempt,
-        place: attempt.intent.place.clone(),
+        place: attempt.intent.shown_place().clone(),
         try_number: attempt.intent.try_number,
         agent: words::performer(&attempt.intent).to_owned(),
         started_at: attempt.started_at,

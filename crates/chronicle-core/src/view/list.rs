@@ -26,7 +26,7 @@ pub struct RunRow {
     /// Process id of its supervisor, if a signal has stopped it: it does nothing and answers nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u32>,
-    /// True if `resume` has something to do: work, or pending cleanup.
+    /// True if `resume` has something to do: work, pending cleanup, or a pause to end. False if an answer is needed first.
     pub goes_on: bool,
     /// The places it is at.
     pub places: Vec<Place>,
@@ -57,7 +57,7 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         title: state.title.clone(),
         status: state.standing(supervised),
         stopped: None,
-        goes_on: state.goes_on(),
+        goes_on: state.can_resume(),
         places: places.collect(),
         needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },
         waits_for: None,

@@ -43,7 +43,10 @@ pub struct RunView {
     /// Process id of its supervisor, if a signal has stopped it: it does nothing and answers nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u32>,
-    /// True if `resume` has something to do: work, or pending cleanup.
+    /// File of the other program's run that it continues, if any. Chronicle only reads that file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
+    /// True if `resume` has something to do: work, pending cleanup, or a pause to end. False if an answer is needed first.
     pub goes_on: bool,
     /// Why it is paused, was cancelled or failed.
     pub reason: Option<String>,
@@ -168,7 +171,8 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         status: state.standing(supervised),
         supervised,
         stopped: None,
-        goes_on: state.goes_on(),
+        continues: run.carried.as_ref().map(|_| run.source.clone()),
+        goes_on: state.can_resume(),
         reason: reason(state),
         completion: state.done.then(|| handover::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),

@@ -125,7 +125,7 @@ fn record(state: &State, attempt: &Attempt) -> Option<Value> {
             .map_or_else(|| words::end(end), |(parting, _)| words::parting(parting)),
     };
     let mut record = Map::new();
-    record.insert("state".into(), json!(attempt.intent.place));
+    record.insert("state".into(), json!(attempt.intent.shown_place()));
     record.insert("agentName".into(), json!(words::performer(&attempt.intent)));
     if let Some(model) = state.model_for(&attempt.intent) {
         record.insert("modelUsed".into(), json!(model));

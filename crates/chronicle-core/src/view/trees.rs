@@ -91,7 +91,7 @@ impl TreeBook {
                 let last = self.marks.last().filter(|mark| mark.seq == line.seq);
                 self.attempts.push(AttemptSpan {
                     attempt: intent.attempt,
-                    place: intent.place.clone(),
+                    place: intent.shown_place().clone(),
                     seq: line.seq,
                     before: last.map(|mark| mark.tree.clone()),
                     after: None,

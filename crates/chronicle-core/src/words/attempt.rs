@@ -140,7 +140,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Unreachable => "could not reach its model's service",
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
-        CrashClass::Refused => "rejected the request",
+        CrashClass::Refused => "failed in a way that a retry does not fix",
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {

@@ -17,7 +17,7 @@ pub(super) fn started(intent: &AttemptStarted, chore: &Chore) -> String {
     };
     let commands: Vec<String> =
         chore.commands.iter().map(|it| format!("`{}`", one_line(it))).collect();
-    format!("{} {what} `{}`: {}", intent.attempt, intent.place, commands.join(", "))
+    format!("{} {what} `{}`: {}", intent.attempt, intent.shown_place(), commands.join(", "))
 }
 
 /// Who or what an attempt is done by.

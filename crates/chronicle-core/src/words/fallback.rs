@@ -28,7 +28,7 @@ pub(crate) fn given_up(phase: &Phase, frame: &Frame, end_of: &End, said: &str) -
     let Some(fallback) = &frame.worker.fallback else {
         return gate::needs_person(phase, end_of, said);
     };
-    format!("`{}` cannot go on: {}", phase.name, each(fallback, end_of))
+    format!("`{}` cannot continue: {}", phase.name, each(fallback, end_of))
 }
 
 /// How the last attempt ended, and with several agents how each of them did.

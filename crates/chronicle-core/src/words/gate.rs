@@ -1,7 +1,7 @@
 //! Words about gates: what a person is asked, what they answer, what to type next.
 
 use super::quote::{one_line, quote, saying};
-use super::{agent_name, budget, end, loops, said};
+use super::{agent_name, budget, end, loops};
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
 use crate::base::verdict::Judged;
 use crate::definition::workflow::Phase;
@@ -136,15 +136,16 @@ pub(crate) fn may_leave(
     } else {
         format!(" {}", quote(&way.summary))
     };
-    // Only where it may surprise: a person who approves a failed phase should know that this sends the run back, or ends it.
-    let leads = to.filter(|_| way.outcome.as_str() != COMPLETE).map_or_else(String::new, |to| {
-        match to.as_str() {
-            DONE => ", and approval ends the workflow".to_owned(),
-            to => format!(", and approval leads to `{to}`"),
-        }
-    });
-    let outcome = said::unless_complete(&way.outcome);
-    format!("is `{}` done?{outcome}{verdict}{leads}{said}", phase.name)
+    if way.outcome.as_str() == COMPLETE {
+        return format!("is `{}` done?{verdict}{said}", phase.name);
+    }
+    // A person who approves a failed phase should know that this sends the run back, or ends it.
+    let leads = match to.map(PhaseId::as_str) {
+        Some(DONE) => "approval ends the workflow".to_owned(),
+        Some(to) => format!("approval leads to `{to}`"),
+        None => "is that right?".to_owned(),
+    };
+    format!("`{}` ended with `{}`{verdict}{said}; {leads}", phase.name, way.outcome)
 }
 
 /// Why a frame bound for `human_intervention` waits.

@@ -1,6 +1,7 @@
 //! Decisions on the way out: what is verified before a phase is left, and what is put away whatever the way.
 
-use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::ids::{AttemptId, Place};
+use chronicle_core::engine::work::work;
 use chronicle_core::event::End;
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen};
 use chronicle_core::state::Status;
@@ -263,22 +264,53 @@ phases:
               g1 waits at `in/a` for intervention: `a` cannot continue: the last attempt reported an error: "boom"
             g1 answered with `go ship` by ann
               `in` left for `ship` (skipped) by a person
-              a2 cleans up `in`: `a`, `outer`
+              a2 cleans up `in/a`: `a`
             a2's command 1 succeeded
-            a2's command 2 succeeded
             a2 ran every command
+              a3 cleans up `in`: `outer`
+            a3's command 1 succeeded
+            a3 ran every command
               phase `ship` entered
-              a3 started at `ship` (scripted)
-            a3 leaves for `done`: "did it"
-            a3 ended
-              a4 cleans up `ship`: `ship`
-            a4's command 1 succeeded
-            a4 ran every command
+              a4 started at `ship` (scripted)
+            a4 leaves for `done`: "did it"
+            a4 ended
+              a5 cleans up `ship`: `ship`
+            a5's command 1 succeeded
+            a5 ran every command
               `ship` done, workflow complete
               the workflow ended
               run done
         "#]],
     );
+}
+
+#[test]
+fn cleanup_of_a_workflow_left_from_outside_has_its_own_environment_place_and_limits() {
+    let text = "cleanup: [outer]
+env: {WHERE: outside}
+phases:
+  in: {workflow: inner, next: [ship]}
+  ship: {next: [done]}
+=== inner
+cleanup: [inner]
+env: {WHERE: inside}
+phases:
+  a: {limits: {retries: 0, nudges: 0, losses: 1}}
+";
+    let mut world = World::started(text, "in/a: crash boom");
+    while world.one_move() {}
+    world.step(&person(Command::Go { place: Place::new("ship"), note: String::new() }));
+    let inner = work(&world.state, AttemptId(2)).unwrap();
+    assert_eq!(inner.env["WHERE"], "inside");
+    assert_eq!(inner.intent.shown_place(), &Place::new("in/a"));
+    let view = chronicle_core::view::run(&world.state, true).unwrap();
+    assert_eq!(view.working[0].place, Place::new("in/a"));
+    // One of its own commands kills the supervisor again and again: by the limit of its own phase it is given up.
+    let lost = EndSeen { lost: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(2), AttemptReport::Ended(lost.clone())));
+    assert_eq!(work(&world.state, AttemptId(3)).unwrap().env["WHERE"], "inside");
+    world.step(&about(AttemptId(3), AttemptReport::Ended(lost)));
+    assert_eq!(work(&world.state, AttemptId(4)).unwrap().intent.place, Place::new("ship"));
 }
 
 const OUTER: &str = "cleanup: [outer]

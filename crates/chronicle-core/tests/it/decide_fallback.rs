@@ -116,7 +116,7 @@ fn after_the_last_agent_a_person_is_asked_and_retry_starts_with_the_first() {
         started("plan 1: auth please sign in\nplan 2: quota 0\nplan 3: auth no key\nplan: hang")
             .play();
     let gate = world.state.open_gates().next().unwrap();
-    expect![[r#"`plan` cannot go on: `scripted:script.yaml` is not signed in: "please sign in"; then `pi` has used up its quota; then `claude:haiku` is not signed in: "no key""#]]
+    expect![[r#"`plan` cannot continue: `scripted:script.yaml` is not signed in: "please sign in"; then `pi` has used up its quota; then `claude:haiku` is not signed in: "no key""#]]
     .assert_eq(&gate.opened.about);
     world.step(&person(retry(None)));
     assert_eq!(agents(&world).last().unwrap(), "scripted asked");

@@ -241,7 +241,7 @@ fn an_approval_of_a_failure_says_where_it_leads() {
         "{name: F, phases: {judge: {approval: after, on: {pass: done, fail: mend}}, mend: {}}}";
     let world = World::started(workflow, "judge: go mend fail\nmend: go done").play();
     let gate = world.state.open_gates().next().unwrap();
-    expect![[r#"is `judge` done? (fail), and approval leads to `mend` "did it""#]]
+    expect![[r#"`judge` ended with `fail` "did it"; approval leads to `mend`"#]]
         .assert_eq(&gate.opened.about);
 }
 
@@ -365,7 +365,9 @@ fn a_title_is_given_changed_and_removed_even_after_the_end() {
     assert_eq!(world.step(&title("second try")), accepted("it has that title already"));
     assert_eq!(
         world.step(&title(&"x".repeat(201))),
-        Answer::Refused("the title has 201 bytes, 200 fit".to_owned())
+        Answer::Refused(
+            "the title is too long: it has 201 bytes, and at most 200 are kept".to_owned()
+        )
     );
     world.step(&person(Command::Cancel { reason: String::new() }));
     assert_eq!(world.step(&title("")), accepted("title removed"));

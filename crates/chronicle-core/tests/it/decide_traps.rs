@@ -62,6 +62,21 @@ fn what_a_person_said_outlives_crashes_and_losses() {
     assert!(told(&world.state).contains("TESTS ARE MISSING"));
 }
 
+#[test]
+fn a_session_that_is_gone_at_its_start_is_not_resumed() {
+    let workflow = "{name: One, phases: {work: {limits: {nudges: 3, retries: 1}}}}";
+    let mut world = World::started(workflow, "");
+    let session = world.state.attempt(AttemptId(1)).unwrap().intent.session.clone();
+    world.step(&about(AttemptId(1), AttemptReport::Session(session)));
+    let gone =
+        EndSeen { error: Some((CrashClass::SessionGone, String::new())), ..EndSeen::default() };
+    world.step(&ended(gone.clone(), 1));
+    let second = world.state.attempts.last().unwrap().intent.clone();
+    assert_eq!((second.resume, second.why), (false, Why::Retry { number: 1 }));
+    world.step(&ended(gone, 2));
+    assert_eq!(world.state.status(), Status::Waiting, "{}", world.told());
+}
+
 fn one_step(mut world: World) -> World {
     assert!(world.one_move(), "{}", world.told());
     world

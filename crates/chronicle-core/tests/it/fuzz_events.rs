@@ -11,7 +11,7 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::budget::Resource;
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
-use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
+use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
 use chronicle_core::event::claims::{Claim, Unproven};
 use chronicle_core::event::fallback::FellBack;
 use chronicle_core::event::input::{Actor, By};
@@ -26,8 +26,8 @@ use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
     AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
     EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Issues, Leave,
-    LedgerRepaired, Mover, Performer, RunStarted, StopCause, SupervisorStarted, ToolCalled,
-    ToolKind, Verdict, Why,
+    LedgerRepaired, LeftPhase, Mover, Performer, RunStarted, StopCause, SupervisorStarted,
+    ToolCalled, ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
@@ -148,7 +148,14 @@ fn rewound((to, frames, finding): (u64, Vec<CarriedFrame>, String)) -> Event {
         taken: u32::MAX,
     });
     let snapshot = Snapshot { findings: vec![finding], ..Snapshot::default() };
-    let carried = Carried { edges: edges.collect(), snapshot, frames };
+    let visits = frames.iter().map(|it| CarriedVisit {
+        place: it.frame.place(&it.phase),
+        to: it.phase.clone(),
+        outcome: Outcome::from("fail"),
+        summary: String::new(),
+    });
+    let (edges, visits) = (edges.collect(), visits.collect());
+    let carried = Carried { edges, visits, snapshot, frames };
     Event::Rewound { to, carried: Box::new(carried) }
 }
 
@@ -205,8 +212,12 @@ fn end() -> impl Strategy<Value = End> {
 fn chore(number: u32) -> Option<Chore> {
     let commands = vec!["true".to_owned()];
     match number % 5 {
-        0 => Some(Chore { duty: Duty::Verify, commands }),
-        1 => Some(Chore { duty: Duty::Cleanup, commands }),
+        0 => Some(Chore { duty: Duty::Verify, commands, of: None }),
+        1 => Some(Chore { duty: Duty::Cleanup, commands, of: None }),
+        2 => {
+            let left = LeftPhase { place: Place::new("a/b"), workflow: "main".to_owned() };
+            Some(Chore { duty: Duty::Cleanup, commands, of: Some(left) })
+        }
         _ => None,
     }
 }

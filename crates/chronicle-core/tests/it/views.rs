@@ -214,7 +214,7 @@ fn a_paused_run_works_until_its_last_attempt_has_ended() {
             attempts: 1
             breadcrumbs:
               - {"frame":"","text":"Planning [●] -> build [ ]"}
-            goes_on: false
+            goes_on: true
             line: "Two > Planning [1/2]"
             needs_you:
             next:

@@ -42,8 +42,8 @@ pub(crate) use programs::has_program;
 pub use programs::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents, is_missing, signed_in,
 };
-pub use sessions::OlderRun;
 pub(crate) use sessions::older_runs;
+pub use sessions::{BrokenRun, OlderRun};
 pub use settings::{FoundSettings, save_settings, settings, settings_files};
 
 use crate::project::Project;

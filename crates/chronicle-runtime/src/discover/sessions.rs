@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chronicle_core::base::ids::{FramePath, PhaseId};
+use chronicle_core::base::ids::{COMPLETE, FramePath, Outcome, PhaseId};
 use chronicle_core::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX, bounded};
 use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::Workflow;
-use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame};
+use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
 use chronicle_core::event::snapshot::Snapshot;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -21,8 +21,8 @@ use crate::project::Project;
 const FOLDER: &str = ".pi/chronicle/sessions";
 /// That program's name for a finished run.
 const DONE: &str = "done";
-/// Limits for summaries that are carried over: number, and length of each.
-const TOLD_MAX: usize = 12;
+/// Limits for what is carried over of its history: number of visits, and length of each summary.
+const VISITS_MAX: usize = 100;
 const SUMMARY_MAX: usize = 1_000;
 
 /// A run of The Chronicle.
@@ -65,6 +65,18 @@ pub struct OlderRecord {
     pub state: String,
     /// What it said at its end.
     pub summary: String,
+    exit_code: Option<i64>,
+}
+
+/// A file in the place of such a run that cannot be read as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenRun {
+    /// Name of the file without its ending, which is the id of its run.
+    pub id: String,
+    /// Path of the file, as people see it.
+    pub file: String,
+    /// What is wrong with it.
+    pub why: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -76,29 +88,50 @@ struct OlderSnapshot {
     custom: Map<String, Value>,
 }
 
-/// Every run of The Chronicle in a project, last changed first.
-pub(crate) fn older_runs(project: &Project) -> Vec<OlderRun> {
-    let (entries, _) = files::entries(&project.root().join(FOLDER));
-    let mut runs: Vec<OlderRun> = entries
-        .iter()
-        .filter(|entry| !entry.is_folder && files::has_ending(&entry.path, "json"))
-        .filter_map(|entry| read(&entry.path))
-        .collect();
+/// Every run of The Chronicle in a project, last changed first, and the files that cannot be read as one.
+pub(crate) fn older_runs(project: &Project) -> (Vec<OlderRun>, Vec<BrokenRun>) {
+    let (entries, trouble) = files::entries(&project.root().join(FOLDER));
+    let (mut runs, mut broken) = (Vec::new(), Vec::new());
+    broken.extend(trouble.map(|it| broken_run(&project.root().join(FOLDER), it.message)));
+    for entry in entries.iter().filter(|it| !it.is_folder && files::has_ending(&it.path, "json")) {
+        match read(&entry.path) {
+            Ok(run) => runs.extend(run),
+            Err(why) => broken.push(broken_run(&entry.path, why)),
+        }
+    }
     runs.sort_by_key(|run| std::cmp::Reverse(run.last_updated));
-    runs
+    (runs, broken)
 }
 
-fn read(path: &Path) -> Option<OlderRun> {
-    let value: Value = serde_json::from_str(&files::text(path).ok()?).ok()?;
+fn broken_run(path: &Path, why: String) -> BrokenRun {
+    let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    BrokenRun { id, file: super::places::Places::shown(path), why }
+}
+
+/// The run in a file; `None` for the mirror of one of ours.
+fn read(path: &Path) -> Result<Option<OlderRun>, String> {
+    let text = files::text(path).map_err(|trouble| trouble.message)?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     // The mirror of our own runs is in the same folder, and only it has `standing`. Adopting one would start the same run twice.
-    if value.get("standing").is_some() || !value["workflowDef"]["states"].is_object() {
-        return None;
+    if value.get("standing").is_some() {
+        return Ok(None);
     }
-    let run: OlderRun = serde_json::from_value(value).ok()?;
+    if !value["workflowDef"]["states"].is_object() {
+        return Err("it has no `workflowDef` with `states`".to_owned());
+    }
+    let run: OlderRun = serde_json::from_value(value).map_err(|error| error.to_string())?;
     // The id becomes part of file names and of what people paste into a shell.
-    let is_id = !run.id.is_empty() && run.id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let file = super::places::Places::shown(path);
-    is_id.then_some(OlderRun { file, ..run })
+    if run.id.is_empty() || !run.id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err("its `id` is not one of letters and digits".to_owned());
+    }
+    Ok(Some(OlderRun { file: super::places::Places::shown(path), ..run }))
+}
+
+impl OlderRecord {
+    /// Older files have no exit codes, and mean that all went well.
+    fn outcome(&self) -> Outcome {
+        Outcome::from(if self.exit_code.unwrap_or(0) == 0 { COMPLETE } else { "fail" })
+    }
 }
 
 impl OlderRun {
@@ -110,6 +143,22 @@ impl OlderRun {
     /// Whether nothing is left to do.
     pub fn is_over(&self) -> bool {
         self.status == DONE
+    }
+
+    /// Why it cannot continue although it is not over.
+    pub fn stuck(&self) -> Option<String> {
+        let states = self.workflow_def["states"].as_object()?;
+        // A state that is only named as a target is added when the workflow is read.
+        let is_target = |state: &Value| {
+            let mut targets = state["next"].as_array().into_iter().flatten();
+            targets.any(|it| it.as_str() == Some(&self.current_state))
+        };
+        let is_known = states.contains_key(&self.current_state) || states.values().any(is_target);
+        (!self.is_over() && !is_known).then(|| self.unknown_state())
+    }
+
+    fn unknown_state(&self) -> String {
+        format!("it is at `{}`, which its workflow does not have", self.current_state)
     }
 
     /// When it was last written.
@@ -129,9 +178,7 @@ impl OlderRun {
 
     /// Its position in a workflow parsed from its own copy, or why it has none.
     pub fn position(&self, workflow: &Workflow) -> Result<Carried, String> {
-        let phase = phase(&self.current_state, workflow).ok_or_else(|| {
-            format!("it is at `{}`, which its workflow does not have", self.current_state)
-        })?;
+        let phase = phase(&self.current_state, workflow).ok_or_else(|| self.unknown_state())?;
         let task = Some(self.current_state_task.clone()).filter(|task| !task.trim().is_empty());
         let frame = CarriedFrame {
             frame: FramePath::root(),
@@ -148,14 +195,32 @@ impl OlderRun {
             frames: vec![frame],
             snapshot: self.carried_snapshot(),
             edges: self.edges(workflow),
+            visits: self.visits(workflow),
         })
+    }
+
+    /// The phases that it has left. Its history has one record per worker, so that a state that was tried again has several.
+    fn visits(&self, workflow: &Workflow) -> Vec<CarriedVisit> {
+        let following = self.history.iter().skip(1).map(|it| &it.state);
+        let following = following.chain([&self.current_state]);
+        let left = self.history.iter().zip(following).filter(|(record, to)| record.state != **to);
+        let visits = left.filter_map(|(record, to)| {
+            Some(CarriedVisit {
+                place: FramePath::root().place(&phase(&record.state, workflow)?),
+                to: phase(to, workflow)?,
+                outcome: record.outcome(),
+                summary: bounded(&record.summary, SUMMARY_MAX),
+            })
+        });
+        let visits: Vec<CarriedVisit> = visits.collect();
+        visits[visits.len().saturating_sub(VISITS_MAX)..].to_vec()
     }
 
     fn carried_snapshot(&self) -> Snapshot {
         let OlderSnapshot { modified_files, key_findings, pending_tasks, custom } =
             self.snapshot.clone();
         let mut snapshot = Snapshot {
-            findings: self.told().chain(key_findings).collect(),
+            findings: key_findings,
             pending: pending_tasks,
             done: Vec::new(),
             files: modified_files,
@@ -169,15 +234,6 @@ impl OlderRun {
             snapshot.pending.remove(0);
         }
         snapshot
-    }
-
-    /// Summaries of earlier workers, which no ledger of ours has.
-    fn told(&self) -> impl Iterator<Item = String> {
-        let said = self.history.iter().filter(|record| !record.summary.trim().is_empty());
-        // The newest ones: what was said first has usually been overtaken.
-        let skipped = said.clone().count().saturating_sub(TOLD_MAX);
-        let said = said.skip(skipped);
-        said.map(|record| format!("{}: {}", record.state, bounded(&record.summary, SUMMARY_MAX)))
     }
 
     fn edges(&self, workflow: &Workflow) -> Vec<CarriedEdge> {

@@ -2,7 +2,7 @@
 
 pub use crate::discover::builtin::is_builtin;
 pub use crate::discover::{
-    Catalog, DiscoverError, FileProblems, FoundPersona, FoundSettings, FoundWorkflow, Level,
-    OlderRun, Origin, Places, find, find_in, save_settings, settings, settings_files,
+    BrokenRun, Catalog, DiscoverError, FileProblems, FoundPersona, FoundSettings, FoundWorkflow,
+    Level, OlderRun, Origin, Places, find, find_in, save_settings, settings, settings_files,
     verify_commands, workflow,
 };

@@ -7,7 +7,7 @@ use chronicle_core::base::ids::RunId;
 use chronicle_core::base::time::Millis;
 use thiserror::Error;
 
-use crate::discover::{self, OlderRun};
+use crate::discover::{self, BrokenRun, OlderRun};
 use crate::index;
 use crate::ledger::{Head, Ledger, atomic_write};
 
@@ -125,15 +125,20 @@ pub fn mark_adopted(folder: &RunFolder, older: &str) -> io::Result<()> {
     atomic_write(&folder.path.join(ADOPTED), older.as_bytes())
 }
 
-/// Runs of The Chronicle in a project that none of ours continues, last changed first.
-pub fn older_runs(project: &Project) -> Vec<OlderRun> {
-    let mut older = discover::older_runs(project);
+/// Runs of The Chronicle in a project that none of ours continues, last changed first, and files that cannot be read as one.
+pub fn older_runs(project: &Project) -> (Vec<OlderRun>, Vec<BrokenRun>) {
+    let (mut older, mut broken) = discover::older_runs(project);
     // Most projects have none, and `status` must not read something of each of a hundred runs to learn it.
-    if !older.is_empty() {
-        let adopted: Vec<String> = project.runs().iter().filter_map(adopted).collect();
-        older.retain(|run| !adopted.contains(&run.id));
+    if older.is_empty() && broken.is_empty() {
+        return (older, broken);
     }
-    older
+    let ours = project.runs();
+    let adopted: Vec<String> = ours.iter().filter_map(adopted).collect();
+    older.retain(|run| !adopted.contains(&run.id));
+    // Once it is continued nothing of the file is needed; and the mirror of a run of ours is written anew.
+    let is_ours = |id: &str| ours.iter().any(|our| our.id.as_str() == id);
+    broken.retain(|run| !adopted.contains(&run.id) && !is_ours(&run.id));
+    (older, broken)
 }
 
 /// The run of The Chronicle that one of ours continues.
@@ -155,13 +160,20 @@ pub fn by_change(project: &Project) -> Vec<(Millis, RunFolder)> {
     runs
 }
 
-/// The run that this text identifies: a prefix of its short id, or a prefix or suffix of its full id. Runs of this project first,
-/// then of any on this machine.
+/// The run that this text identifies: a prefix of its short id, or a prefix or suffix of its full id, or a prefix of the id of the
+/// run of another program that it continues. Runs of this project first, then of any on this machine.
 pub fn find_run(project: &Project, text: &str) -> Result<RunFolder, FindError> {
     if text.len() < RUN_MIN {
         return Err(FindError::Short { text: text.to_owned() });
     }
     let mut found = fitting(project.runs(), text);
+    if found.is_empty() {
+        // A run of another program goes on here under another id: its own still leads to it.
+        let older = text.to_lowercase();
+        let continues =
+            |run: &RunFolder| adopted(run).is_some_and(|id| id.to_lowercase().starts_with(&older));
+        found = project.runs().into_iter().filter(continues).collect();
+    }
     if found.is_empty() && text.len() >= SHORT_MIN {
         found = fitting(index::all(), text);
     }

@@ -68,10 +68,11 @@ pub(super) fn adopt(
     handle::mark_adopted(&folder, &older.id)
         .map_err(|error| Failure::internal("the run's folder cannot be written", &error))?;
     terminal::talk(&format!(
-        "Run {} continues as run {}, at `{}`.",
+        "Run {} continues as run {}, at `{}`. Its own file is left as it is: `{}`.",
         older.short(),
         folder.id.short(),
-        older.current_state
+        older.current_state,
+        older.file
     ));
     live::stay(setting, &folder, Command::Start(Box::new(start)), stay.rest(&found.settings))
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::GateKind;
+use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::Standing;
 use chronicle_core::view::GateRow;
@@ -40,12 +41,14 @@ pub(super) struct ApproveArgs {
 /// Reject at a gate; the worker is told why
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "chronicle reject [OPTIONS] [RUN] [GATE] <WHY>",
-    after_help = "Example:  chronicle reject 5f3a9c1e g2 \"the tests are missing\""
+    override_usage = "chronicle reject [OPTIONS] [RUN] [GATE] [WHY]",
+    after_help = "Examples:
+  chronicle reject 5f3a9c1e g2 \"the tests are missing\"
+  chronicle reject                 an agent whose price is unknown: no reason is needed"
 )]
 pub(super) struct RejectArgs {
     /// The run and the gate, each unless there is only one, and why not
-    #[arg(value_name = "[RUN] [GATE] WHY", required = true)]
+    #[arg(value_name = "[RUN] [GATE] [WHY]")]
     words: Vec<String>,
 }
 
@@ -159,7 +162,7 @@ pub(super) struct CancelArgs {
 }
 
 pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, Failure> {
-    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Optional)?;
+    let (folder, words) = meant(setting, &args.words, Among::Asked(is_approval), Rest::Optional)?;
     let (gate, rest) = gate_and_words(&words);
     if !rest.is_empty() {
         return Err(Failure::usage(format!("`{rest}` is no gate: they are called g1, g2, …"))
@@ -169,6 +172,15 @@ pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, 
         show_approved(&folder, gate);
     }
     tell(setting, &folder, &Command::Approve { gate, note: args.note })
+}
+
+/// Whether `approve` and `reject` answer it.
+fn is_approval(row: &GateRow) -> bool {
+    match row.kind {
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
+        GateKind::Budget => row.lack == Some(Lack::Price),
+        GateKind::Question | GateKind::Intervention => false,
+    }
 }
 
 /// Shows what a yes is said to, before it is said.
@@ -190,7 +202,7 @@ fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
 }
 
 pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
-    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let (folder, words) = meant(setting, &args.words, Among::Asked(is_approval), Rest::Said)?;
     let (gate, note) = gate_and_words(&words);
     if words.is_empty() && args.words.iter().any(|word| word.len() < SHOWN) {
         // A short word is as likely the reason as the beginning of an id.
@@ -216,7 +228,8 @@ pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Fail
 }
 
 pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Failure> {
-    let (folder, words) = meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let is_question = |row: &GateRow| row.kind == GateKind::Question;
+    let (folder, words) = meant(setting, &args.words, Among::Asked(is_question), Rest::Said)?;
     let (gate, text) = gate_and_words(&words);
     if text.is_empty() {
         return Err(only_a_run("answer", &args.words, &folder)
@@ -351,7 +364,7 @@ pub(super) fn tell(
             "noted".to_owned()
         }
         Answer::Refused(why) => {
-            return Err(Failure::usage(why).hint(after_refusal(folder)));
+            return Err(Failure::usage(why).hint(after_refusal(folder, command)));
         }
     };
     // Read again after the answer: what is typed next depends on the state that the command has led to.
@@ -375,8 +388,12 @@ pub(super) fn tell(
 }
 
 /// What to type after a refusal; nothing if the run is over.
-fn after_refusal(folder: &RunFolder) -> String {
+fn after_refusal(folder: &RunFolder, command: &Command) -> String {
     let run = folder.id.short();
+    // A title depends on nothing that the run waits for.
+    if matches!(command, Command::Title { .. }) {
+        return format!("chronicle title {run} \"something shorter\"");
+    }
     let is_over = handle::view(folder).is_ok_and(|(view, _)| {
         let ended = [Standing::Done, Standing::Cancelled, Standing::Failed];
         ended.contains(&view.status) && !view.goes_on

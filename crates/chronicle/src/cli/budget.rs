@@ -3,7 +3,10 @@
 use chronicle_core::base::ids::Place;
 use chronicle_core::definition::budget;
 use chronicle_core::definition::workflow::{Budget, Workflow};
+use chronicle_core::event::GateKind;
+use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::Command;
+use chronicle_core::view::GateRow;
 use chronicle_core::words;
 use clap::Args;
 
@@ -43,10 +46,15 @@ pub(super) struct LimitArgs {
 }
 
 pub(super) fn cmd_budget(setting: &Setting, args: BudgetArgs) -> Result<Exit, Failure> {
-    let (folder, words) = answer::meant(setting, &args.words, Among::Waiting, Rest::Said)?;
+    let (folder, words) = answer::meant(setting, &args.words, Among::Asked(is_budget), Rest::Said)?;
     let more = budget::read(&words.join(" ")).map_err(Failure::usage)?;
     let place = args.place.map(Place::new);
     answer::tell(setting, &folder, &Command::Budget { place, more })
+}
+
+/// Whether more of it answers the gate.
+fn is_budget(row: &GateRow) -> bool {
+    row.kind == GateKind::Budget && row.lack != Some(Lack::Price)
 }
 
 /// Millionths of a dollar.

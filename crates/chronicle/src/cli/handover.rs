@@ -5,7 +5,7 @@ use chronicle_core::view::HandoverView;
 use chronicle_runtime::handle;
 use clap::Args;
 
-use super::{Setting, json};
+use super::{Setting, json, meant};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -17,10 +17,11 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle handover               the last worker of the run that changed last
+  chronicle handover a3            an attempt of the run that changed last
   chronicle handover 5f3a9c1e a3   one attempt, by the id that `chronicle log` shows
   chronicle handover --next        what would be told now")]
 pub(super) struct HandoverArgs {
-    /// Id of the run; the one that changed last if omitted
+    /// Id of the run; the one that changed last if omitted, and then an attempt may be the only word
     run: Option<String>,
 
     /// The attempt; the last one with a handover if omitted
@@ -32,11 +33,19 @@ pub(super) struct HandoverArgs {
 }
 
 pub(super) fn cmd_handover(setting: &Setting, args: &HandoverArgs) -> Result<Exit, Failure> {
-    let folder = setting.run(args.run.as_deref())?;
+    let (run, attempt) = match (args.run.as_deref(), args.attempt) {
+        // A single word may be the attempt: no run has an id as short as that.
+        (Some(word), None) if word.len() < meant::ID_MIN && !args.next => match word.parse() {
+            Ok(attempt) => (None, Some(attempt)),
+            Err(_) => (Some(word), None),
+        },
+        both => both,
+    };
+    let folder = setting.run(run)?;
     let view = if args.next {
         handle::next_handover(&folder)?
     } else {
-        handle::handover(&folder, args.attempt)?
+        handle::handover(&folder, attempt)?
     };
     if setting.json {
         json::say_view(&view)?;

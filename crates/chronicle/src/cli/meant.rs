@@ -7,28 +7,31 @@
 use chronicle_core::base::ids::GateId;
 use chronicle_core::base::time::Millis;
 use chronicle_core::state::Standing;
-use chronicle_core::view::RunRow;
-use chronicle_runtime::handle::definitions::OlderRun;
+use chronicle_core::view::{GateRow, RunRow};
+use chronicle_runtime::handle::definitions::{BrokenRun, OlderRun};
 use chronicle_runtime::handle::{self, FindError, HandleError, LedgerError, RunFolder};
 
 use super::Setting;
+use super::older::can_continue;
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
 /// Fewest characters of an id.
-const ID_MIN: usize = 4;
+pub(super) const ID_MIN: usize = 4;
 
 /// Characters of an id as people are shown it.
 pub(super) const SHOWN: usize = 8;
 
 /// Whom a command is for when no run is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Among {
     /// Runs that are not over.
     Open,
     /// Those that wait for a person, if there are any.
     Waiting,
+    /// Those with an open gate that the command answers, if there are any; otherwise as `Waiting`.
+    Asked(fn(&GateRow) -> bool),
     /// All runs, also those that are over.
     All,
 }
@@ -62,7 +65,7 @@ impl Meant {
 fn named(setting: &Setting, text: &str) -> Result<Meant, Failure> {
     match handle::find_run(&setting.project, text) {
         Ok(folder) => Ok(Meant::Ours(folder)),
-        Err(error @ FindError::None { .. }) => match older(setting, text) {
+        Err(error @ FindError::None { .. }) => match older(setting, text)? {
             Some(older) => Ok(Meant::Older(Box::new(older))),
             None => Err(error.into()),
         },
@@ -70,14 +73,26 @@ fn named(setting: &Setting, text: &str) -> Result<Meant, Failure> {
     }
 }
 
-/// The only run of The Chronicle whose id begins with that text.
-fn older(setting: &Setting, text: &str) -> Option<OlderRun> {
+/// The only run of The Chronicle whose id begins with that text. It is an error if its file cannot be read.
+fn older(setting: &Setting, text: &str) -> Result<Option<OlderRun>, Failure> {
     let text = text.to_lowercase();
-    let older = handle::older_runs(&setting.project).into_iter();
-    let mut fitting = older.filter(|run| run.id.to_lowercase().starts_with(&text));
     // The same shortest length as for runs of our own: a shorter prefix fits by chance.
-    let found = fitting.next().filter(|_| text.len() >= ID_MIN)?;
-    fitting.next().is_none().then_some(found)
+    if text.len() < ID_MIN {
+        return Ok(None);
+    }
+    let (older, broken) = handle::older_runs(&setting.project);
+    let fits = |id: &str| id.to_lowercase().starts_with(&text);
+    let mut fitting = older.into_iter().filter(|run| fits(&run.id));
+    match (fitting.next(), fitting.next(), broken.iter().find(|run| fits(&run.id))) {
+        (Some(found), None, _) => Ok(Some(found)),
+        (None, _, Some(broken)) => Err(unreadable(broken)),
+        (Some(_), Some(_), _) | (None, _, None) => Ok(None),
+    }
+}
+
+fn unreadable(broken: &BrokenRun) -> Failure {
+    let what = format!("run `{}` of The Chronicle cannot be read: {}", broken.id, broken.why);
+    Failure::new(Exit::Damaged, what).hint(format!("its file is `{}`", broken.file))
 }
 
 /// The run to show: the one that was named, otherwise the one that changed last.
@@ -100,8 +115,8 @@ pub(super) fn shown(setting: &Setting, text: Option<&str>) -> Result<Meant, Fail
 /// All runs here, last changed first.
 fn by_change(setting: &Setting) -> Vec<(Millis, Meant)> {
     let ours = handle::by_change(&setting.project).into_iter();
-    let older = handle::older_runs(&setting.project).into_iter();
-    let older = older.map(|run| (run.updated_at(), Meant::Older(Box::new(run))));
+    let (older, _) = handle::older_runs(&setting.project);
+    let older = older.into_iter().map(|run| (run.updated_at(), Meant::Older(Box::new(run))));
     let mut runs: Vec<(Millis, Meant)> =
         ours.map(|(at, folder)| (at, Meant::Ours(folder))).chain(older).collect();
     runs.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
@@ -182,7 +197,7 @@ fn mention_unread(unread: &[Unread]) {
 }
 
 fn is_open_older(run: &Meant) -> bool {
-    matches!(run, Meant::Older(older) if !older.is_over())
+    matches!(run, Meant::Older(older) if can_continue(older))
 }
 
 fn waits(run: &Meant) -> bool {
@@ -213,14 +228,16 @@ pub(super) fn split(
     rest: Rest,
 ) -> Result<(RunFolder, Vec<String>), Failure> {
     let Some((first, behind)) = words.split_first() else {
-        return Ok((only(setting, among)?, Vec::new()));
+        return Ok((only(setting, among, None)?, Vec::new()));
     };
     match handle::find_run(&setting.project, first) {
         Ok(folder) => Ok((folder, behind.to_vec())),
         // Several runs fit: that is told, and nothing is guessed.
         Err(error @ FindError::Many { .. }) => Err(error.into()),
-        Err(_) if is_said(words, rest) => Ok((only(setting, among)?, words.to_vec())),
-        Err(error) => Err(match older(setting, first) {
+        Err(_) if is_said(words, rest) => {
+            Ok((only(setting, among, first.parse().ok())?, words.to_vec()))
+        }
+        Err(error) => Err(match older(setting, first)? {
             Some(older) => not_ours(&older),
             None => error.into(),
         }),
@@ -262,12 +279,12 @@ fn is_said(words: &[String], rest: Rest) -> bool {
     is_plain || (rest == Rest::Said && words.len() == 1 && !is_id)
 }
 
-/// The only run that can be meant.
-fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
+/// The only run that can be meant, given the gate that was named, if any.
+fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFolder, Failure> {
     let (mut all, mut unread): (Vec<(RunFolder, RunRow)>, Vec<Unread>) = Default::default();
     for folder in setting.project.runs() {
         match handle::row(&folder) {
-            Ok(row) if among == Among::All || is_open(&row) => all.push((folder, row)),
+            Ok(row) if matches!(among, Among::All) || is_open(&row) => all.push((folder, row)),
             Err(error) if !is_unborn(&error) => unread.push((folder, error)),
             // It is over, or never started: nothing can be said to it.
             Ok(_) | Err(_) => {}
@@ -276,8 +293,9 @@ fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
     let waiting: Vec<&(RunFolder, RunRow)> =
         all.iter().filter(|(_, row)| row.needs_you > 0).collect();
     let meant: Vec<&(RunFolder, RunRow)> = match among {
+        Among::Asked(fits) if !waiting.is_empty() => asked(waiting, gate, fits),
         Among::Waiting if !waiting.is_empty() => waiting,
-        Among::Waiting | Among::Open | Among::All => all.iter().collect(),
+        Among::Asked(_) | Among::Waiting | Among::Open | Among::All => all.iter().collect(),
     };
     if meant.is_empty() && !unread.is_empty() {
         // Whether it is over cannot be known, so it may well be the one that is meant.
@@ -288,6 +306,22 @@ fn only(setting: &Setting, among: Among) -> Result<RunFolder, Failure> {
         [(folder, _)] => Ok(folder.clone()),
         meant => Err(none_or_several(setting, meant)),
     }
+}
+
+/// Those of the waiting runs whose gate the command answers. If there are none, all of them: then the run itself says what it
+/// waits for instead.
+fn asked(
+    waiting: Vec<&(RunFolder, RunRow)>,
+    gate: Option<GateId>,
+    fits: fn(&GateRow) -> bool,
+) -> Vec<&(RunFolder, RunRow)> {
+    let is_asked = |run: &&&(RunFolder, RunRow)| {
+        let Ok((view, _)) = handle::view(&run.0) else { return true };
+        let mut named = view.needs_you.iter().filter(|row| gate.is_none_or(|id| id == row.gate));
+        named.any(fits)
+    };
+    let fitting: Vec<_> = waiting.iter().filter(is_asked).copied().collect();
+    if fitting.is_empty() { waiting } else { fitting }
 }
 
 fn none_or_several(setting: &Setting, meant: &[&(RunFolder, RunRow)]) -> Failure {

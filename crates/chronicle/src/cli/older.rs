@@ -33,7 +33,7 @@ pub(super) fn row(older: &OlderRun) -> RunRow {
         title: None,
         status,
         stopped: None,
-        goes_on: !older.is_over(),
+        goes_on: can_continue(older),
         places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
         needs_you: 0,
         waits_for: None,
@@ -42,6 +42,11 @@ pub(super) fn row(older: &OlderRun) -> RunRow {
         started_at: Millis(older.created),
         updated_at: older.updated_at(),
     }
+}
+
+/// Whether `resume` can continue it.
+pub(super) fn can_continue(older: &OlderRun) -> bool {
+    !older.is_over() && older.stuck().is_none()
 }
 
 /// Such a run as JSON, with the work of each worker.
@@ -84,6 +89,9 @@ pub(super) fn status(setting: &Setting, older: &OlderRun) -> Result<Exit, Failur
         vec![head, String::new(), format!("  a run of The Chronicle, at `{at}`: {file}")];
     lines.push(String::new());
     lines.extend(history(older).map(|it| format!("  {}", worked(&it))));
+    if let Some(why) = older.stuck() {
+        lines.push(format!("\n  It cannot continue: {}", words::one_line(&why)));
+    }
     if row.goes_on {
         lines.push(format!("\n  Next: chronicle resume {}", row.short));
     }

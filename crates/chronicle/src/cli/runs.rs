@@ -64,7 +64,12 @@ pub(super) fn cmd_runs(setting: &Setting, args: &RunsArgs) -> Result<Exit, Failu
     if !args.all {
         unreadable.extend(gone(setting));
         let project = setting.project.root().display().to_string();
-        let older = handle::older_runs(&setting.project);
+        let (older, broken) = handle::older_runs(&setting.project);
+        for run in broken {
+            let error = format!("`{}`: {}", run.file, run.why);
+            terminal::talk(&format!("Run {} of The Chronicle cannot be read: {error}", run.id));
+            unreadable.push(Unreadable { run: run.id, error });
+        }
         let listed = |run| ListedRun { row: older::row(run), project: project.clone() };
         rows.extend(older.iter().map(listed));
     }

@@ -57,22 +57,31 @@ fn warn_of_trees(project: &Project, supervised: bool) {
     }
 }
 
+/// The run, how it stands, and what it is about.
+fn heading(paint: Paint, view: &RunView) -> Vec<String> {
+    let head = format!(
+        "{}  {}  {}: {}",
+        paint.ink(Ink::Strong, &view.short),
+        paint.standing(view.status),
+        view.workflow,
+        words::one_line(view.title.as_ref().unwrap_or(&view.task))
+    );
+    let mut lines = vec![head];
+    if view.title.is_some() {
+        lines.push(format!("  task: {}", words::one_line(&view.task)));
+    }
+    lines.extend(view.continues.as_ref().map(|file| {
+        let file = words::one_line(file);
+        format!("  continues a run of The Chronicle, whose file is left as it is: {file}")
+    }));
+    lines.push(String::new());
+    lines
+}
+
 /// Prints a run for people.
 pub(super) fn say(view: &RunView) {
     let paint = Paint::stdout();
-    let mut lines = vec![
-        format!(
-            "{}  {}  {}: {}",
-            paint.ink(Ink::Strong, &view.short),
-            paint.standing(view.status),
-            view.workflow,
-            words::one_line(view.title.as_ref().unwrap_or(&view.task))
-        ),
-        String::new(),
-    ];
-    if view.title.is_some() {
-        lines.insert(1, format!("  task: {}", words::one_line(&view.task)));
-    }
+    let mut lines = heading(paint, view);
     // Inside of workflows one wants to know first where that is.
     if view.breadcrumbs.len() > 1 {
         lines.push(format!("  {}", view.line));

@@ -137,7 +137,7 @@ fn a_program_that_ends_at_once_asks_a_person_at_once() {
             let settings = format!("{settings}\n[agents.{name}]\ncommand = 'sh agent.sh'\n");
             std::fs::write(config, settings).unwrap();
             let said = session.chronicle(&["run", "main", "the task", "--agent", name]).exits(4);
-            let why = "`work` cannot continue: the last attempt rejected the request";
+            let why = "`work` cannot continue: the last attempt failed in a way that a retry does not fix";
             said.talks(why).talks(words);
             assert_eq!(session.events_of("attempt_started").len(), 1);
             session.assert_whole();

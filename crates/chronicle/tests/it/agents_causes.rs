@@ -12,7 +12,7 @@ const ONCE: &str = "name: One\nphases: {work: {next: [done], limits: {nudges: 0,
 fn says_why_it_does_not_start(kind: Kind) {
     let yard = AgentYard::new(kind, ONCE, &json!([]));
     yard.install("broken", "export default function () { throw new Error('the moon is full'); }\n");
-    let said = yard.exits(yard.run(), 4).talks("rejected the request");
+    let said = yard.exits(yard.run(), 4).talks("failed in a way that a retry does not fix");
     let said = said.talks("the moon is full");
     assert!(!said.stderr.contains("No project session found"), "{}", said.stderr);
 }

@@ -71,7 +71,7 @@ fn is_told_of_an_extension_before_ours(kind: Kind) {
     let file = yard.session.path("../same.ts").canonicalize().unwrap();
     yard.add_argument(&format!("-e \"{}\"", file.display()));
     yard.exits(yard.run(), 4)
-        .talks("the last attempt rejected the request")
+        .talks("the last attempt failed in a way that a retry does not fix")
         .talks("take that extension out of `agents.pi.command`");
     assert_eq!(yard.session.events_of("attempt_started").len(), 1);
     // Pi looks for the conflict beside its first request, so one may be on its way; nothing comes of it.

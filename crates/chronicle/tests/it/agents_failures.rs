@@ -82,7 +82,7 @@ fn needs_claude_needs_pi_new_takes_over() {
     yard.also(pi);
     let said = yard.exits(yard.run(), 0);
     said.talks(
-        "`work` falls back to `pi:scripted/scripted-model`: a1 with `claude` rejected the request",
+        "`work` falls back to `pi:scripted/scripted-model`: a1 with `claude` failed in a way that a retry does not fix",
     );
     let started = yard.session.events_of("attempt_started");
     let agents: Vec<&Value> = started.iter().map(|it| &it["data"]["agent"]).collect();

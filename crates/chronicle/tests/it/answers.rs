@@ -161,6 +161,14 @@ fn a_person_may_say_no_to_an_unknown_price_and_choose_another_way() {
 }
 
 #[test]
+fn a_price_is_refused_without_a_word_and_a_worker_only_with_one() {
+    at_price().chronicle(&["reject"]).exits(0).prints("rejected g1");
+    let session = at_approval();
+    session.chronicle(&["reject"]).exits(2).talks("rejecting g1 needs a reason");
+    session.chronicle(&["reject", "g1"]).exits(2).talks("rejecting g1 needs a reason");
+}
+
+#[test]
 fn an_unknown_price_that_was_approved_is_told_as_that() {
     let session = at_price();
     session.chronicle(&["approve"]).exits(0);

@@ -211,7 +211,7 @@ fn bad_flags_are_usage() {
         &[],
         &["run"],
         &["run", "main", "task", "--task-file", "f"],
-        &["reject"],
+        &["answer"],
         &["log", "--since", "many"],
         &["completions", "no-such-shell"],
         &["status", "one", "two"],

@@ -49,7 +49,7 @@ fn a_title_is_given_or_removed_and_not_both() {
     session
         .chronicle(&["title", &run, &"x".repeat(201)])
         .exits(2)
-        .talks("the title has 201 bytes, 200 fit");
+        .talks("the title is too long: it has 201 bytes, and at most 200 are kept");
     // Escape sequences reach no terminal, secrets no ledger.
     let said = session.chronicle(&[
         "title",

@@ -330,7 +330,10 @@ fn a_run_of_the_chronicle_is_listed_and_goes_on_where_it_stood() {
     session.write(".pi/chronicle/sessions/broken.json", "{");
     session.write("script.yaml", "build:\n  - transition: {to: finish, summary: built}\nfinish:\n  - complete: {summary: told}\n");
     session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
-    session.chronicle(&["runs"]).exits(0).prints("00c0ffee").prints("quest").prints("build");
+    let listed = session.chronicle(&["runs"]).exits(0).prints("00c0ffee").prints("quest");
+    listed.prints("build").talks("Run broken of The Chronicle cannot be read").talks("broken.json");
+    assert_eq!(session.json(&["runs"])["unreadable"][0]["run"], "broken");
+    session.chronicle(&["status", "broken"]).exits(6).talks("sessions/broken.json");
     let status = session.chronicle(&["status"]).exits(0).prints("00c0ffee  paused  quest: a door");
     let status = status.prints("a run of The Chronicle, at `build`").prints("two halves");
     status.prints("Next: chronicle resume 00c0ffee");
@@ -343,16 +346,37 @@ fn a_run_of_the_chronicle_is_listed_and_goes_on_where_it_stood() {
     resumed.talks("a2 started at `finish`");
     let handover = session.chronicle(&["handover", &session.short(), "a1"]).exits(0);
     let handover = handover.prints("build the left half").prints("oak is best").prints("paint");
-    let handover = handover.prints("plan: two halves").prints("a door");
+    let handover = handover.prints("`plan` → `build` (complete): two halves").prints("a door");
     let handover = handover.prints("This run continues one that was begun elsewhere");
     assert!(!handover.stdout.contains("no worker was here before you"), "{}", handover.stdout);
     let listed = session.chronicle(&["runs"]).exits(0);
     assert!(!listed.stdout.contains("00c0ffee"), "it goes on elsewhere: {}", listed.stdout);
     assert_eq!(session.read(".pi/chronicle/sessions/00c0ffee12345678.json"), OLDER);
     session.assert_whole();
+    let status = session.chronicle(&["status", "00c0ffee"]).exits(0).prints(&session.short());
+    let status = status.prints("✓ plan").prints("two halves");
+    status.prints("continues a run of The Chronicle").prints("00c0ffee12345678.json");
+    session
+        .chronicle(&["resume", "00c0ffee"])
+        .exits(2)
+        .talks(&format!("run {} is over", session.short()));
     let over = OLDER.replace("00c0ffee12345678", "00dead0012345678").replace("paused", "done");
     session.write(".pi/chronicle/sessions/00dead0012345678.json", &over);
     session.chronicle(&["resume", "00dead00"]).exits(2).talks("is over: done");
+}
+
+#[test]
+fn a_run_of_the_chronicle_in_a_state_that_its_workflow_lacks_cannot_continue() {
+    let session = Session::new();
+    let lost = OLDER.replace("\"currentState\": \"build\"", "\"currentState\": \"polish\"");
+    session.write(".pi/chronicle/sessions/00c0ffee12345678.json", &lost);
+    let row = &session.json(&["runs"])["runs"][0];
+    assert_eq!((&row["short"], &row["goes_on"]), (&"00c0ffee".into(), &false.into()));
+    let why = "it is at `polish`, which its workflow does not have";
+    let status = session.chronicle(&["status"]).exits(0).prints(why);
+    assert!(!status.stdout.contains("Next:"), "{}", status.stdout);
+    session.chronicle(&["resume"]).exits(2).talks("no run can continue");
+    session.chronicle(&["resume", "00c0ffee"]).exits(3).talks(why);
 }
 
 #[test]

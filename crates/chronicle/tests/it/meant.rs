@@ -39,6 +39,30 @@ fn the_only_question_is_answered_and_a_place_is_gone_to() {
 }
 
 #[test]
+fn of_several_that_wait_the_one_is_meant_whose_gate_the_command_answers() {
+    let asks = "work: [{workflow_ask: {question: 'Which?', options: [red, blue]}}, {complete: {}}]";
+    let session = Session::with(GATES, SCRIPT);
+    session.run().exits(4);
+    let approval = session.short();
+    session.write("asks.yaml", ASKS);
+    session.write("asking.yaml", asks);
+    session.chronicle(&["run", "./asks.yaml", "x", "--agent", "scripted:asking.yaml"]).exits(4);
+    let question = session.short();
+    assert_ne!(approval, question);
+    session.chronicle(&["answer", "2"]).exits(0).prints(&format!("Run {question}: answered g1"));
+    session.chronicle(&["run", "./asks.yaml", "y", "--agent", "scripted:asking.yaml"]).exits(4);
+    session.chronicle(&["approve", "g1"]).exits(0).prints(&format!("Run {approval}: approved g1"));
+}
+
+#[test]
+fn the_word_of_an_attempt_is_no_run_that_is_too_short() {
+    let session = waiting();
+    session.chronicle(&["handover", "a1"]).exits(0).talks("a1 at `work`");
+    session.chronicle(&["handover", "a9"]).exits(2).talks("a9");
+    session.chronicle(&["handover", "xyz"]).exits(2).talks("too short");
+}
+
+#[test]
 fn where_several_can_be_meant_they_are_listed() {
     let session = waiting();
     let first = session.short();

@@ -48,10 +48,28 @@ fn a_torn_line_that_an_answer_finds_is_recorded() {
 fn a_paused_one_rests_and_can_be_sent_elsewhere() {
     let session = interrupted();
     session.chronicle(&["pause", &session.short()]).exits(0);
-    assert_eq!(session.json(&["status"])["status"], "paused");
+    let status = session.json(&["status"]);
+    assert_eq!((&status["status"], &status["goes_on"]), (&"paused".into(), &true.into()));
     session.chronicle(&["go", &session.short(), "done"]).exits(0);
     session.chronicle(&["resume"]).exits(0);
     assert_eq!(session.json(&["status"])["status"], "done");
+    session.assert_whole();
+}
+
+#[test]
+fn one_that_is_ready_stays_so_when_it_is_sent_elsewhere() {
+    let workflow = "{name: Two, phases: {plan: {approval: after, next: [work]}, work: {next: [ship]}, ship: {next: [done]}}}";
+    let script = "plan: [{complete: {}}]\nship: [{complete: {}}]";
+    let session = Session::with(workflow, script);
+    session.run().exits(4);
+    session.chronicle(&["approve"]).exits(0);
+    assert_eq!(session.json(&["status"])["status"], "ready");
+    let sent = session.chronicle(&["go", "ship"]).exits(0).prints("going to `ship`.");
+    sent.talks(&format!("Next: chronicle resume {}", session.short()));
+    let status = session.json(&["status"]);
+    assert_eq!((&status["status"], &status["goes_on"]), (&"ready".into(), &true.into()));
+    assert_eq!(status["phases"][1]["mark"], "skipped");
+    session.chronicle(&["resume"]).exits(0).talks("`ship` done, workflow complete");
     session.assert_whole();
 }
 

@@ -101,7 +101,9 @@ fn repair(scratch: &mut Scratch<'_>, repaired: &LedgerRepaired) -> Answer {
 fn title(scratch: &mut Scratch<'_>, by: &By, text: &str) -> Answer {
     let length = text.len();
     if length > TITLE_MAX {
-        return Answer::Refused(format!("the title has {length} bytes, {TITLE_MAX} fit"));
+        return Answer::Refused(format!(
+            "the title is too long: it has {length} bytes, and at most {TITLE_MAX} are kept"
+        ));
     }
     // Accepted without a line: a command that is repeated after a lost answer must not fill the ledger.
     if scratch.state().title.as_deref().unwrap_or_default() == text {

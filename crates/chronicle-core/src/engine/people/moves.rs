@@ -268,7 +268,9 @@ pub(in crate::engine) fn go(
     for event in sent::answers(state, &frame.path, &sent).into_iter().chain([moved]) {
         scratch.emit(event);
     }
-    let when = hindrance.map_or_else(String::new, |first| format!(" {first}"));
+    // What hinders a run that is `ready` was never started, and is gone as soon as this is written down.
+    let when = hindrance.filter(|_| !scratch.state().is_ready);
+    let when = when.map_or_else(String::new, |first| format!(" {first}"));
     Answer::Accepted(format!("going to `{place}`{when}"))
 }
 

@@ -80,7 +80,7 @@ pub(in crate::effects) fn environment(context: &Context, work: &Work) -> BTreeMa
     let own = [
         ("CHRONICLE_RUN", context.folder.id.to_string()),
         ("CHRONICLE_ATTEMPT", work.intent.attempt.to_string()),
-        ("CHRONICLE_PLACE", work.intent.place.to_string()),
+        ("CHRONICLE_PLACE", work.intent.shown_place().to_string()),
     ];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
     work.env.clone().into_iter().chain(own).collect()

@@ -1,5 +1,8 @@
 //! Parts of a handover beside task and phase: the snapshot, recorded facts, what people said, help.
 
+use std::ops::Range;
+
+use crate::base::ids::Place;
 use crate::base::limits::HANDOVER_SUMMARIES_MAX;
 use crate::base::quote::{cited, plain};
 use crate::event::claims::Claim;
@@ -49,7 +52,7 @@ pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<HandoverPart> {
         newest("What people said, newest first", people(state), HANDOVER_SUMMARIES_MAX, 2),
         newest(
             "What happened before, newest first",
-            before(state, attempt),
+            before(state, told_first(state, attempt).as_ref()),
             HANDOVER_SUMMARIES_MAX,
             0,
         ),
@@ -150,33 +153,48 @@ fn people(state: &State) -> Vec<String> {
     remarks.chain(silent).chain(forgotten(state.remarks.forgotten(), "remark")).collect()
 }
 
-/// How phases were left, most recent first, without what the handover already says at its top.
-pub(super) fn before(state: &State, attempt: &Attempt) -> Vec<String> {
-    let ordered = in_order_of_leaving(state);
+/// The place whose summary is at the top of the handover, because it led here.
+fn told_first(state: &State, attempt: &Attempt) -> Option<Place> {
     let is_first = attempt.intent.why == Why::First;
-    let came = came_from(state, &attempt.intent.place).filter(|_| is_first);
-    // What led here is told at the top, with its summary. Here it would only take room.
-    let at_the_top = came.and_then(|came| {
-        ordered.iter().rposition(|visit| visit.left.is_some() && visit.place == came.place)
-    });
+    came_from(state, &attempt.intent.place).filter(|_| is_first).map(|came| came.place)
+}
+
+/// How phases were left, most recent first, without the summary that is told at the top.
+pub(super) fn before(state: &State, at_the_top: Option<&Place>) -> Vec<String> {
+    let ordered = in_order_of_leaving(state);
+    let at_the_top = at_the_top.map_or(0..0, |place| told_at_the_top(&ordered, place));
     let told = ordered.iter().enumerate().rev().filter_map(|(index, visit)| {
         let left = visit.left.as_ref()?;
         let inner = index.checked_sub(1).map(|before| ordered[before]);
-        // A workflow inside of a phase ends with the summary of its last phase.
-        let is_repeated = inner.is_some_and(|inner| {
-            inner.place.frame().is_within(&visit.place.frame_below())
-                && inner.left.as_ref().is_some_and(|it| it.summary == left.summary)
-        });
-        let is_told = at_the_top == Some(index);
         let summary = match left.summary.trim() {
             "" => "(nothing said)".to_owned(),
-            _ if is_told => "(see the top)".to_owned(),
-            _ if is_repeated => "(as its last phase)".to_owned(),
+            _ if at_the_top.contains(&index) => "(see the top)".to_owned(),
+            _ if inner.is_some_and(|inner| ends_with(visit, inner)) => {
+                "(as its last phase)".to_owned()
+            }
             summary => cited(summary, ENTRY),
         };
         Some(format!("`{}` → `{}` ({}): {summary}", visit.place, left.to, left.outcome))
     });
     told.chain(forgotten(state.visits.forgotten(), "visit")).collect()
+}
+
+/// The visits with the summary of what led here, which would only take room if it were repeated. If that has a workflow inside,
+/// the summary is also that of the workflow's last phase.
+fn told_at_the_top(ordered: &[&Visit], came: &Place) -> Range<usize> {
+    let is_it = |visit: &&Visit| visit.left.is_some() && visit.place == *came;
+    let Some(last) = ordered.iter().rposition(is_it) else { return 0..0 };
+    let mut first = last;
+    while let Some(inner) = first.checked_sub(1).filter(|it| ends_with(ordered[first], ordered[*it])) {
+        first = inner;
+    }
+    first..last + 1
+}
+
+/// True if a workflow inside of a phase ended with that visit: then both have the same summary.
+fn ends_with(outer: &Visit, inner: &Visit) -> bool {
+    let (Some(one), Some(other)) = (&outer.left, &inner.left) else { return false };
+    inner.place.frame().is_within(&outer.place.frame_below()) && one.summary == other.summary
 }
 
 /// Visits in the order in which they were left: a phase with a workflow inside is entered before its phases and left after them.

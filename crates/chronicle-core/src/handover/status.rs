@@ -92,7 +92,8 @@ fn work(state: &State, attempt: &Attempt) -> String {
     if let (Some(phase), Some(stand)) = (state.phase_at(place), Stand::of(state, attempt)) {
         part("Instructions", &instructions(state, attempt, phase, stand));
     }
-    let history = before(state, attempt).into_iter().take(HANDOVER_SUMMARIES_MAX);
+    // Nothing is told at the top of this answer, so no summary may be left out.
+    let history = before(state, None).into_iter().take(HANDOVER_SUMMARIES_MAX);
     let history: Vec<String> = history.map(|entry| format!("- {entry}")).collect();
     part("What happened before, newest first", &history.join("\n"));
     text

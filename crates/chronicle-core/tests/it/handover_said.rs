@@ -6,10 +6,12 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::SnapshotUpdate;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen};
 use chronicle_core::event::signal::{self, Signal};
+use chronicle_core::event::trees::Moment;
 use chronicle_core::handover::handover;
+use expect_test::expect;
 use serde_json::json;
 
-use crate::world::{World, about, person, signal, start, workflows};
+use crate::world::{World, about, person, signal, start, tree, workflows};
 use chronicle_core::event::input::Command;
 
 fn opening(world: &World) -> String {
@@ -164,8 +166,60 @@ fn the_status_tells_a_worker_all_that_its_phase_is() {
         "Transitions: `plan` → `build` 3× (!), `build` → `plan` 3× (!).",
         "## Task\n\nthe task",
         "## Instructions\n\nPlan it.",
-        "- `plan` → `build` (complete): plan 2",
+        "- `build` → `plan` (complete): no\n- `plan` → `build` (complete): plan 2",
+        "Personas: `mender`, `seeker`, `judge`, `a`, `b`, `c`.",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
+}
+
+/// A phase with a workflow inside, between two others.
+const INSIDE: &str = "{name: O, phases: [{id: plan}, {id: in, workflow: i}, {id: ship}]}\n=== i\n\
+    {name: I, phases: [{id: look}, {id: fix}]}";
+
+/// The list of what happened before.
+fn history(text: &str) -> &str {
+    text.split_once("## What happened before, newest first\n\n").unwrap().1.trim_end()
+}
+
+#[test]
+fn the_history_of_a_workflow_inside_is_in_order_and_its_last_summary_is_told_once() {
+    let mut world = World::started(INSIDE, "");
+    leave(&mut world, 1, &json!({"target_state": "in", "summary": "planned it"}));
+    leave(&mut world, 2, &json!({"target_state": "fix", "summary": "looked at it"}));
+    leave(&mut world, 3, &json!({"target_state": "done", "summary": "fixed it"}));
+    let text = opening(&world);
+    assert_eq!(text.matches("fixed it").count(), 1, "{text}");
+    expect![[r"
+        - `in` → `ship` (complete): (see the top)
+        - `in/fix` → `done` (complete): (see the top)
+        - `in/look` → `fix` (complete): looked at it
+        - `plan` → `in` (complete): planned it"]]
+    .assert_eq(history(&text));
+    let status = call(&mut world, 4, Signal::Status);
+    expect![[r"
+        - `in` → `ship` (complete): (as its last phase)
+        - `in/fix` → `done` (complete): fixed it
+        - `in/look` → `fix` (complete): looked at it
+        - `plan` → `in` (complete): planned it"]]
+    .assert_eq(history(&status));
+}
+
+#[test]
+fn a_claim_that_a_later_change_bears_out_is_no_longer_doubted() {
+    let mut world = World::started(INSIDE, "");
+    world.step(&tree(Moment::Before(AttemptId(1)), &[]));
+    let mut work = |attempt: u32, target: &str, summary: &str, files: &[&str]| {
+        leave(&mut world, attempt, &json!({"target_state": target, "summary": summary}));
+        world.step(&tree(Moment::After(AttemptId(attempt)), files));
+        opening(&world)
+    };
+    work(1, "in", "planned it", &["PLAN.md"]);
+    let doubted = work(2, "fix", "Fixed `src/a.rs`.", &["src/b.rs"]);
+    assert!(
+        doubted.contains("- at `in/look`, not proven: that `src/a.rs` was changed"),
+        "{doubted}"
+    );
+    let text = work(3, "done", "fixed it", &["src/a.rs"]);
+    assert!(!text.contains("not proven"), "{text}");
 }

@@ -4,7 +4,7 @@ use super::end::{end_of, partial};
 use super::scratch::Scratch;
 use super::unasked;
 use crate::base::ids::{AttemptId, GateId, SHELL};
-use crate::definition::workflow::{Tools, is_named};
+use crate::definition::workflow::{Tools, is_denied, is_named};
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
@@ -307,7 +307,7 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
         return Some("the phase is being left: end your turn now".to_owned());
     }
     match tools {
-        Some(Tools { deny, .. }) if named(deny) => {
+        Some(Tools { deny, .. }) if is_denied(deny, tool) => {
             Some(format!("this phase denies the tool `{tool}`"))
         }
         Some(Tools { allow: Some(allow), .. }) if allow.is_empty() => {

@@ -185,7 +185,9 @@ fn told_at_the_top(ordered: &[&Visit], came: &Place) -> Range<usize> {
     let is_it = |visit: &&Visit| visit.left.is_some() && visit.place == *came;
     let Some(last) = ordered.iter().rposition(is_it) else { return 0..0 };
     let mut first = last;
-    while let Some(inner) = first.checked_sub(1).filter(|it| ends_with(ordered[first], ordered[*it])) {
+    while let Some(inner) =
+        first.checked_sub(1).filter(|it| ends_with(ordered[first], ordered[*it]))
+    {
         first = inner;
     }
     first..last + 1

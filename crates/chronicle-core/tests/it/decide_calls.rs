@@ -208,3 +208,39 @@ fn the_lists_of_a_phase_and_of_its_persona_both_hold() {
     let free = "{persona: lim, tools: {allow: [bash, read], subagents: free}}";
     assert_eq!(may_call(Tools::default(), free), ["read", "bash"]);
 }
+
+#[test]
+fn who_denies_a_tool_denies_its_other_names() {
+    let denied = |deny: &str, tool: &str| {
+        let workflow = format!("{{name: D, phases: {{dig: {{tools: {{deny: [{deny}]}}}}}}}}");
+        let mut world = World::started(&workflow, "");
+        !may_run(&mut world, &call("c1", tool, &json!({})))
+    };
+    for (deny, tool) in [
+        ("bash", "Bash"),
+        ("bash", "Monitor"),
+        ("shell", "Bash"),
+        ("shell", "Monitor"),
+        ("edit", "MultiEdit"),
+        ("Edit", "NotebookEdit"),
+        ("task", "Agent"),
+        ("agent", "Task"),
+        ("mcp__mine", "mcp__mine__delete"),
+    ] {
+        assert!(denied(deny, tool), "{deny} {tool}");
+    }
+    for (deny, tool) in [
+        ("monitor", "Bash"),
+        ("multiedit", "Edit"),
+        ("edit", "Write"),
+        ("bash", "BashOutput"),
+        ("mcp__mine", "mcp__mine2__delete"),
+    ] {
+        assert!(!denied(deny, tool), "{deny} {tool}");
+    }
+    // A persona's list takes the other names out of what the phase allows.
+    let persona = Tools { deny: vec!["bash".to_owned()], ..Tools::default() };
+    let allow = vec!["Monitor".to_owned(), "read".to_owned()];
+    let phase = Tools { allow: Some(allow), ..Tools::default() };
+    assert_eq!(phase.within(&persona).allow, Some(vec!["read".to_owned()]));
+}

@@ -410,7 +410,7 @@ impl Tools {
         };
         if let Some(allow) = &mut allow {
             // A tool that either of the two denies is denied, even if both also name it as allowed.
-            allow.retain(|tool| !is_named(&deny, tool));
+            allow.retain(|tool| !is_denied(&deny, tool));
         }
         Self { allow, deny, own_only: self.own_only && other.own_only }
     }
@@ -434,6 +434,23 @@ impl Tools {
 pub fn is_named(list: &[String], tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     list.iter().any(|name| fits(&name.trim().to_ascii_lowercase(), &tool))
+}
+
+/// Tools that do the same under another name, or the same and more. Who denies the first of a row means all of it.
+const FAMILIES: [&[&str]; 6] = [
+    &["bash", "monitor", "shell", "local_shell", "exec_command", "run_shell_command"],
+    &["shell", "bash", "monitor", "local_shell", "exec_command", "run_shell_command"],
+    &["edit", "multiedit", "notebookedit", "edit_file", "replace", "patch", "apply_patch"],
+    &["write", "write_file"],
+    &["agent", "task"],
+    &["task", "agent"],
+];
+
+/// True if a list denies a tool: by its name, or by the usual name of tools that do the same.
+pub fn is_denied(deny: &[String], tool: &str) -> bool {
+    let is_of = |family: &&[&str]| family.iter().any(|name| name.eq_ignore_ascii_case(tool));
+    let mut families = FAMILIES.into_iter().filter(is_of).filter_map(<[&str]>::first);
+    is_named(deny, tool) || families.any(|usual| is_named(deny, usual))
 }
 
 fn fits(pattern: &str, tool: &str) -> bool {

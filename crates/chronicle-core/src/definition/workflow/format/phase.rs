@@ -163,7 +163,9 @@ pub(super) const TOOLS: Shape = Shape {
             &["deny", "blacklist"],
             Kind::Texts,
             "",
-            "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server.",
+            "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server. \
+             `bash` also denies `monitor` and other tools that run commands, `edit` also `multiedit` and `notebookedit`, `agent` \
+             also `task`.",
         ),
         field(
             &["subagents"],

@@ -93,6 +93,11 @@ impl RunTrees {
         self.folder(FolderId::Project)
     }
 
+    /// True if a tree is due: an attempt waits for it, or has ended and its changes are not recorded yet.
+    pub fn is_recording(&self) -> bool {
+        !self.before.is_empty() || !self.after.is_empty()
+    }
+
     /// The restore in progress, and its folder.
     pub fn undo(&self) -> Option<(FolderId, &Undo)> {
         self.folders.iter().find_map(|(id, of)| Some((*id, of.undo.as_ref()?)))

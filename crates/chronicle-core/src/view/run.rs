@@ -22,6 +22,10 @@ use crate::words;
 
 /// Everything about one run that a face may show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and a field of the JSON"
+)]
 pub struct RunView {
     /// `VIEW_VERSION` of the writer.
     pub version: u32,
@@ -88,6 +92,9 @@ pub struct RunView {
     pub active_ms: u64,
     /// How many attempts were started.
     pub attempts: usize,
+    /// True while the supervisor records the project's files: before an attempt begins, or after it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recording: bool,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
     /// Why people could not be notified the last time.
@@ -189,6 +196,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
+        recording: supervised && state.trees.is_recording(),
         no_trees: state.trees.project().missed.clone(),
         untold: words::notice_failed(&state.notices.failed),
         undoing: state.trees.undo().is_some(),

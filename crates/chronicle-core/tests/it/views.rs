@@ -80,6 +80,7 @@ fn a_run_that_works() {
               - {"active_ms":10,"added":0,"attempts":1,"files":[],"mark":"current","more_files":false,"name":"Planning","place":"plan","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":1}
               - {"active_ms":0,"added":0,"attempts":0,"files":[],"mark":"pending","more_files":false,"name":"build","place":"build","removed":0,"spent":{"priced":true,"tokens":0,"usd_micros":0},"summary":"","visits":0}
             reason: null
+            recording: true
             run: "01997f3a-0000-7000-8000-0000c0ffee01"
             seq: 3
             short: "c0ffee01"

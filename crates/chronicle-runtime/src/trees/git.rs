@@ -16,7 +16,7 @@ const OUTPUT_MAX: usize = 512 * 1024 * 1024;
 const HARMLESS: [&str; 2] = ["GIT_EXEC_PATH", "GIT_SSL_CAINFO"];
 
 /// Settings that the person's configuration must not change, whatever an old repository of ours has.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 23] = [
     "core.bare=false",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -31,6 +31,8 @@ const SETTINGS: [&str; 22] = [
     "core.fsync=objects",
     "core.fsyncMethod=batch",
     "core.commitGraph=false",
+    // Larger files are read and written in pieces, and compared as binary: git would hold several copies in memory otherwise.
+    "core.bigFileThreshold=8m",
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",

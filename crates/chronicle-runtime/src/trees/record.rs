@@ -4,6 +4,7 @@
 //! none, the last tree is the answer.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -25,8 +26,6 @@ use crate::threads;
 
 /// Number of changed files from which on their contents go into one pack instead of one file each.
 const PACK_FROM: usize = 500;
-/// Size from which on a file is never held in memory as a whole.
-pub(super) const STREAM_FROM: &str = "8m";
 /// Depth of nested repositories that is followed.
 const NESTED_MAX: usize = 16;
 /// How often a list of files that git refuses is halved to find the failing ones.
@@ -223,11 +222,12 @@ impl Trees {
         if names.is_empty() {
             return Ok(());
         }
-        // A file above the threshold is read piece by piece, straight into a pack.
-        // Many new files go straight into one pack: thousands of loose objects would each need a file and a sync.
-        let threshold = if names.len() >= PACK_FROM { "1" } else { STREAM_FROM };
-        let settings =
-            [format!("core.bigFileThreshold={threshold}").into(), "pack.compression=1".into()];
+        let mut settings: Vec<OsString> = vec!["pack.compression=1".into()];
+        if names.len() >= PACK_FROM {
+            // Files above the threshold go straight into one pack. Thousands of loose objects would each need a file and a
+            // sync.
+            settings.push("core.bigFileThreshold=1".into());
+        }
         let args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         let input = joined(names.iter().map(Vec::as_slice));
         let call = self.git.call(index, &settings, &args).input(input);

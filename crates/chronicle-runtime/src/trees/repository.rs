@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use chronicle_core::definition::settings::TREES_MAX_FILE_MB;
+
 use super::excludes::Excludes;
 use super::git::Git;
 use super::ignored::Ignored;
@@ -19,8 +21,6 @@ const INDEX: &str = "project.index";
 const HALF: &str = "half-";
 /// File in a run's folder that lists what was ignored when it began.
 const IGNORED: &str = "ignored";
-/// Default for the largest file that is recorded.
-const FILE_BYTES_MAX: u64 = 100_000_000;
 /// No filters, line endings or keywords: contents are stored byte for byte.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
 
@@ -48,7 +48,7 @@ impl Trees {
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
-        let (ignored, max_bytes) = (None, FILE_BYTES_MAX);
+        let (ignored, max_bytes) = (None, TREES_MAX_FILE_MB * 1_000_000);
         let trees = Self { git, excludes, definitions, ignored, max_bytes };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() {

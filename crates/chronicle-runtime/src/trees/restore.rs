@@ -19,7 +19,7 @@ use super::diff::{DiffEntry, NO_MODE};
 use super::git::{Git, ask_theirs};
 use super::modes::{Modes, PROGRAM};
 use super::names::{Name, below, joined, obstacle, parts, shown};
-use super::record::{Recorded, STREAM_FROM};
+use super::record::Recorded;
 use super::{Trees, TreesError};
 use crate::fail::{self, Point};
 
@@ -126,8 +126,7 @@ impl Trees {
         prefix.push(staged.folder.join(""));
         let args = ["checkout-index", "--force", "--quiet", "-z", "--stdin"].map(OsString::from);
         let args: Vec<OsString> = args.into_iter().chain([prefix]).collect();
-        let streams = [format!("core.bigFileThreshold={STREAM_FROM}").into()];
-        Git::run("write files", self.git.call(&index, &streams, &args).input(input))?;
+        Git::run("write files", self.git.call(&index, &[], &args).input(input))?;
         let _ = fs::remove_file(&index);
         Ok(staged)
     }

@@ -329,7 +329,8 @@ impl Screen {
             },
         ];
         let activity = working.and_then(|row| driven.activity(row.attempt));
-        parts.extend(activity.map(|activity| words::one_line(&activity.last)));
+        let activity = activity.map(|activity| words::one_line(&activity.last));
+        parts.extend(if view.recording { Some(status::RECORDING.to_owned()) } else { activity });
         bar.set_message(parts.join(" · "));
         bar.tick();
     }

@@ -57,6 +57,9 @@ fn warn_of_trees(project: &Project, supervised: bool) {
     }
 }
 
+/// What happens between attempts. It takes long in a large project, or if a large file changed.
+pub(super) const RECORDING: &str = "recording the project's files";
+
 /// The run, how it stands, and what it is about.
 fn heading(paint: Paint, view: &RunView) -> Vec<String> {
     let head = format!(
@@ -98,6 +101,7 @@ pub(super) fn say(view: &RunView) {
         // Without a supervisor nothing works, whatever the ledger says last.
         view.working.iter().filter(|_| view.supervised).map(|row| working_line(paint, row)),
     );
+    lines.extend(view.recording.then(|| format!("\n  {}", paint.ink(Ink::Busy, RECORDING))));
     lines.push(total(view));
     lines.extend(view.budgets.iter().map(budget_line));
     lines.extend(fallback_lines(paint, view));

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::cmd_undo_killed::copy;
-use crate::session::Session;
+use crate::session::{Session, until};
 
 const WORKFLOW: &str = "{name: Two, phases: [{id: plan}, {id: build}]}";
 const SCRIPT: &str = r#"
@@ -267,7 +267,66 @@ a:
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
     assert!(session.has("new.bin") && !session.has("small"));
     assert_eq!(fs::metadata(session.path("grows.bin")).unwrap().len(), 3_000_500);
-    // Nor is it put back to what it was once: what is in it is in no tree.
+    // Once it is small again, its content is recorded and can be restored. But by then it is the person's own.
     session.write("grows.bin", vec![b'y'; 600]);
-    session.write(".chronicle/config.toml", "[trees]\nmax_file_mb = 1\n");
+    let undo = ["undo", &run, "--all", "--yes"];
+    session.chronicle(&undo).exits(2).talks("these files were changed since: grows.bin");
+    assert_eq!(session.read("grows.bin"), "y".repeat(600));
+    let said = session.chronicle(&[&undo[..], &["--also-mine"]].concat()).exits(0);
+    said.prints("1 file restored.\n  grows.bin\n").talks("content was not recorded: new.bin\n");
+    assert_eq!(session.read("grows.bin"), "x".repeat(500));
+    session.chronicle(&["undo", &run, "--back", "--yes"]).exits(0);
+    assert_eq!(session.read("grows.bin"), "y".repeat(600));
+}
+
+#[test]
+fn needs_git_large_files_are_compared_without_lines_and_the_largest_are_only_named() {
+    let script = r#"
+a:
+  - shell: {command: "echo more >> lines.txt; truncate -s 26000000 image"}
+  - complete: {summary: did}
+"#;
+    let session = project("{name: One, phases: [{id: a}]}", script);
+    let lines = "a line of text\n".repeat(600_000);
+    session.write("lines.txt", &lines);
+    session.run().exits(0);
+    let run = session.short();
+    let log = session.chronicle(&["log", &run]).exits(0).stdout;
+    let told = "a1 changed 2 files: `image`, `lines.txt`, too large to record: `image (26.0 MB)`";
+    assert!(log.contains(told), "{log}");
+    session
+        .chronicle(&["diff", &run])
+        .exits(0)
+        .prints("Binary files a/lines.txt and b/lines.txt differ");
+    session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("1 file restored.");
+    assert!(session.read("lines.txt") == lines, "it is as it was, byte for byte");
+}
+
+/// A git that waits for a person before it reads files.
+const SLOW_GIT: &str = r#"#!/bin/sh
+case "$*" in *update-index*--stdin*) [ -e "$SLOW/fast" ] || { : > "$SLOW/reads"; cat "$SLOW/go"; } ;; esac
+PATH="$REAL" exec git "$@"
+"#;
+
+#[test]
+fn needs_git_what_takes_long_before_an_attempt_is_said() {
+    let session = project("{name: One, phases: [{id: a}]}", "a: [{complete: {summary: did}}]");
+    let slow = session.project().parent().unwrap().join("slow");
+    fs::create_dir(&slow).unwrap();
+    fs::write(slow.join("git"), SLOW_GIT).unwrap();
+    fs::set_permissions(slow.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    session.shell("mkfifo ../slow/go").exits(0);
+    let mut command = session.command(crate::link_yard::CHRONICLE);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", slow.display())).env("REAL", &path);
+    command.env("SLOW", &slow).args(crate::session::RUN);
+    let run = session.start(command, "");
+    until("git reads files", || slow.join("reads").exists());
+    session.chronicle(&["status"]).exits(0).prints("  recording the project's files\n");
+    assert_eq!(session.json(&["status"])["recording"], json!(true));
+    fs::write(slow.join("fast"), "").unwrap();
+    fs::write(slow.join("go"), "").unwrap();
+    run.wait().exits(0);
+    let said = session.chronicle(&["status"]).exits(0);
+    assert!(!said.stdout.contains("recording"), "{}", said.stdout);
 }

@@ -166,7 +166,7 @@ pub const KEYS: &[Key] = &[
     both(
         "trees.max_file_mb",
         Form::Positive,
-        "100",
+        "25",
         "Megabytes of the largest file that is recorded. Larger ones are named in the log, and `undo` leaves them alone.",
     ),
     both(

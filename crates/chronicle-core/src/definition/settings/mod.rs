@@ -22,7 +22,9 @@ use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
 /// Size of recorded files, in megabytes, from which on people are told how to free space.
 const TREES_WARN_MB: u64 = 2048;
-const TREES_MAX_FILE_MB: u64 = 100;
+/// Size of the largest file that is recorded, in megabytes. A changed file is stored whole each time, and no attempt can start
+/// while it is read: this keeps both within bounds.
+pub const TREES_MAX_FILE_MB: u64 = 25;
 
 /// Which file a value comes from; the later one wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -76,7 +76,7 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         gate: gate.opened.gate,
         place: place.clone(),
         kind,
-        about: gate.opened.about.clone(),
+        about: words::about_now(state, &gate.opened).unwrap_or_else(|| gate.opened.about.clone()),
         options: gate.opened.options.clone(),
         closed: gate.opened.closed,
         context: gate.opened.context.clone(),

@@ -86,6 +86,12 @@ pub(crate) fn more(state: &State, gate: &GateOpened) -> Option<(String, String)>
     Some((least, enough))
 }
 
+/// What a gate for a used-up budget asks now: a raise that was too small has changed the limit since it opened.
+pub(crate) fn about_now(state: &State, gate: &GateOpened) -> Option<String> {
+    let of = used_up(state, gate, lacking(gate)?)?;
+    Some(short(&Shortage::UsedUp(of)))
+}
+
 /// The limit that a budget gate is about. Gates of early versions do not say which.
 fn lacking(gate: &GateOpened) -> Option<Resource> {
     let is_budget = gate.gate_kind == GateKind::Budget;

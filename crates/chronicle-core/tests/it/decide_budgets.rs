@@ -8,7 +8,7 @@ use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{End, Event, GateKind, StopCause};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
-use chronicle_core::words;
+use chronicle_core::{view, words};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -409,4 +409,52 @@ fn an_estimate_leaves_no_trace_once_the_agent_has_said_its_price() {
         spend(Scope::Session, part(150, 1_100_000, false)),
         ("150 tokens, $1.10".to_owned(), true)
     );
+}
+
+/// A run over its limit of 100 tokens, whose worker is being stopped.
+fn over() -> World {
+    let mut world = World::started(TOKENS, "");
+    spend(&mut world, "m1", 300);
+    assert_eq!(world.state.live_attempts().next().unwrap().stop, Some(StopCause::Budget));
+    world
+}
+
+fn spend(world: &mut World, message: &str, input: u64) {
+    let (scope, usage) = (Scope::Message(message.to_owned()), Usage { input, ..Usage::default() });
+    world.step(&about(AttemptId(1), AttemptReport::Usage { scope, usage }));
+}
+
+fn stop(world: &mut World) {
+    let seen = EndSeen { stopped: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+    world.step(&tree(Moment::After(AttemptId(1)), &[]));
+}
+
+#[test]
+fn what_is_reported_while_a_worker_is_being_stopped_is_counted_and_shown() {
+    let mut world = over();
+    spend(&mut world, "m2", 500);
+    stop(&mut world);
+    assert_eq!(world.state.usage.tokens(), 800);
+    let view = view::run(&world.state, false).unwrap();
+    assert_eq!(view.spent.tokens, 800);
+    assert_eq!(
+        view.needs_you[0].about,
+        "the run's budget is used up: 800 tokens of 100 tokens",
+        "{}",
+        world.told()
+    );
+}
+
+#[test]
+fn a_raise_that_is_too_small_leaves_the_gate_open_with_the_new_limit() {
+    let mut world = over();
+    stop(&mut world);
+    let more = Budget { tokens: Some(10), ..Budget::default() };
+    world.step(&person(Command::Budget { place: None, more }));
+    assert!(world.state.live.is_empty(), "{}", world.told());
+    let gate = view::run(&world.state, false).unwrap().needs_you.remove(0);
+    assert_eq!(gate.about, "the run's budget is used up: 300 tokens of 110 tokens");
+    let needs = gate.needs.unwrap();
+    assert!(needs.starts_with("it is 190 tokens over: only a larger raise"), "{needs}");
 }

@@ -276,3 +276,14 @@ fn what_will_not_pass_by_itself_is_asked_about_at_once_in_the_agents_words() {
     fails(&mut world, CrashClass::Refused, None);
     assert!(world.told().contains("`plan` left for `build` (crash)"), "{}", world.told());
 }
+
+#[test]
+fn what_broke_the_protocol_is_tried_again_in_a_fresh_session() {
+    let mut world = World::started(WORKFLOW, "");
+    world.one_move();
+    fails(&mut world, CrashClass::Protocol, None);
+    let attempts: Vec<_> = world.state.attempts.iter().map(|it| it.intent.clone()).collect();
+    assert_eq!(attempts.len(), 2, "{}", world.told());
+    assert!(!attempts[1].resume && attempts[0].session != attempts[1].session, "{attempts:?}");
+    assert_eq!(attempts[1].why, chronicle_core::event::Why::Retry { number: 1 });
+}

@@ -99,3 +99,43 @@ fn no_default_in_words_is_forgotten() {
         assert!(defaults.iter().any(|(_, _, default)| default == words), "nothing has `{words}`");
     }
 }
+
+/// Names and values of the defaults in the tables of the guide: `10 minutes` as a file says it. Limits that have none are left out.
+fn in_the_guide() -> Vec<(String, String)> {
+    let page = include_str!("../../../../docs/guide/limits.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("`limits."));
+    let mut found = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let code = row.split('`').skip(1).step_by(2);
+        let names: Vec<&str> = code.filter_map(|it| it.strip_prefix("limits.")).collect();
+        let values: Vec<&str> = cells.last().unwrap().split(", ").collect();
+        if names == ["timeout"] {
+            assert_eq!(values, ["none for agents", "60 minutes for commands"]);
+            continue;
+        }
+        assert_eq!(names.len(), values.len(), "{row}");
+        for (name, value) in names.into_iter().zip(values).filter(|(_, value)| *value != "none") {
+            let (number, unit) = value.split_once(' ').unwrap_or((value, ""));
+            let unit = match unit {
+                "minutes" => "m",
+                "seconds" => "s",
+                "" | "calls" | "in a row" => "",
+                other => panic!("what is `{other}`? {row}"),
+            };
+            found.push((name.to_owned(), format!("{number}{unit}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_defaults_in_the_guide_are_those_in_force() {
+    let found = in_the_guide();
+    assert!(found.len() > 10, "the page is not read: {found:?}");
+    for (name, value) in found {
+        let (with, without) =
+            (file("limits", &name, &format!("{name}: {value}")), file("limits", &name, ""));
+        assert_eq!(read(&with), read(&without), "`limits.{name}` is not {value}");
+    }
+}

@@ -91,6 +91,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_no_retry_can_fix_is_told_from_what_passes() {
+        for (status, class) in [
+            (400, CrashClass::Refused),
+            (401, CrashClass::Auth),
+            (402, CrashClass::Refused),
+            (403, CrashClass::Auth),
+            (404, CrashClass::Refused),
+            (422, CrashClass::Refused),
+            (429, CrashClass::Quota),
+            (500, CrashClass::Overload),
+            (529, CrashClass::Overload),
+            (418, CrashClass::Other),
+        ] {
+            assert_eq!(class_of_failure(Some(status), "fetch failed"), class, "{status}");
+        }
+    }
+
+    #[test]
     fn a_service_that_cannot_be_reached_is_told_from_other_failures() {
         for words in [
             "API Error: Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)",

@@ -555,3 +555,29 @@ fn a_state_called_done_that_works_is_worked_and_ends() {
     "#]]
     .assert_debug_eq(&["works", "plain", "list"].map(ways));
 }
+
+#[test]
+fn lists_of_pi_workflows_bind_the_workers_own_calls_and_a_loop_policy_of_the_chronicle_is_kept() {
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md, b.md]\n";
+    let limited =
+        |id: &str, tools: &str| PHASE.replace("id: a\n", &format!("id: {id}\ntools:\n  {tools}\n"));
+    let template = r#"{"initial": "plan",
+        "loop_policy": {"pair_bounce_threshold": 5, "stagnation_threshold": 2, "hard_transition_cap": 4},
+        "states": {"plan": {"persona": "You plan it.", "next": ["plan"]}}}"#;
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.pi/workflows/list/workflow.yaml", pi),
+        ("proj/.pi/workflows/list/a.md", &limited("a", "blacklist: [edit]")),
+        ("proj/.pi/workflows/list/b.md", &limited("b", "whitelist: [read]\n  subagents: bound")),
+        ("proj/.pi/chronicle/workflows/loops.json", template),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    let read = |name: &str| catalog.named(&places, name).unwrap().workflows.remove(0);
+    let lists: Vec<_> = read("list").phases.into_iter().map(|phase| phase.tools).collect();
+    assert_eq!((lists[0].deny.as_slice(), lists[0].own_only), (&["edit".to_owned()][..], true));
+    let allowed = lists[1].allow.as_deref();
+    assert_eq!((allowed, lists[1].own_only), (Some(&["read".to_owned()][..]), false));
+    let judged = read("loops").phases[0].limits.loops.progress.unwrap();
+    assert_eq!((judged.bounce, judged.stagnation, judged.cap), (5, 2, 4));
+}

@@ -387,21 +387,21 @@ pub(super) fn tell(
     Ok(Exit::Done)
 }
 
-/// What to type after a refusal; nothing if the run is over.
+/// What to type after a refusal.
 fn after_refusal(folder: &RunFolder, command: &Command) -> String {
     let run = folder.id.short();
     // A title depends on nothing that the run waits for.
     if matches!(command, Command::Title { .. }) {
         return format!("chronicle title {run} \"something shorter\"");
     }
-    let is_over = handle::view(folder).is_ok_and(|(view, _)| {
-        let ended = [Standing::Done, Standing::Cancelled, Standing::Failed];
-        ended.contains(&view.status) && !view.goes_on
-    });
-    if is_over {
-        format!("chronicle log {run} shows what happened")
-    } else {
-        format!("chronicle status {run} shows what it waits for")
+    let view = handle::view(folder).ok().map(|(view, _)| view);
+    match view.map(|view| (view.status, view.goes_on)) {
+        Some((Standing::Done | Standing::Cancelled | Standing::Failed, false)) => {
+            format!("chronicle log {run} shows what happened")
+        }
+        // It waits for nobody: what was begun is being cleaned up.
+        Some((Standing::Ending, _)) => format!("chronicle log {run} --follow shows how it ends"),
+        _ => format!("chronicle status {run} shows what it waits for"),
     }
 }
 

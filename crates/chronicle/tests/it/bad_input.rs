@@ -128,6 +128,9 @@ fn an_unknown_workflow_is_told_with_those_there_are() {
 fn a_workflow_inside_that_is_not_there_or_turns_in_a_circle_is_refused() {
     let (session, said) = run("name: Outer\nphases:\n  a: {run: workflow, workflow: gone}\n");
     is_refused(&session, said, 3).talks("`gone`");
+    let session = Session::with("name: O\nphases:\n  a: {workflow: innr}\n", SCRIPT);
+    session.write(".chronicle/workflows/inner.yaml", "{name: I, phases: {b: {}}}");
+    is_refused(&session, session.run(), 3).talks("did you mean `inner`?");
     let (session, said) = run("name: Outer\nphases:\n  a: {run: workflow, workflow: main}\n");
     is_refused(&session, said, 3);
 }
@@ -219,6 +222,17 @@ fn bad_flags_are_usage() {
         let said = session.chronicle(args).exits(2);
         assert!(said.stderr.contains("--help"), "{args:?}: {}", said.stderr);
         assert_eq!(said.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn an_amount_of_dollars_that_is_none_says_how_to_write_one() {
+    let session = Session::with(WORKFLOW, SCRIPT);
+    for amount in ["abc", "1,50", ""] {
+        let said = session.chronicle(&[RUN, &["--budget-usd", amount]].concat());
+        let said = is_refused(&session, said, 2);
+        said.talks(&format!("`{amount}` is no amount of dollars"))
+            .talks("say it like `--budget-usd 2.50`");
     }
 }
 

@@ -393,3 +393,19 @@ fn two_who_continue_a_run_of_the_chronicle_at_once_do_its_work_once() {
     assert_eq!(session.json(&["runs"])["runs"].as_array().unwrap().len(), 1);
     session.assert_whole();
 }
+
+#[test]
+fn the_worker_of_an_isolated_persona_has_a_home_of_its_own_and_no_other_has() {
+    let session = Session::with(
+        "phases: [{id: a, persona: apart}, {id: b}]",
+        "a: [{shell: {command: 'echo $HOME > a.home'}}, {complete: {}}]
+b: [{shell: {command: 'echo $HOME > b.home'}}, {complete: {}}]
+",
+    );
+    session.write(".chronicle/personas/apart.md", "---\nname: apart\nisolated: true\n---\nGo.\n");
+    session.run().exits(0);
+    let own = session.run_file("home").canonicalize().unwrap();
+    assert_eq!(session.read("a.home").trim(), own.to_string_lossy());
+    let theirs = session.project().parent().unwrap().join("home");
+    assert_eq!(session.read("b.home").trim(), theirs.to_string_lossy());
+}

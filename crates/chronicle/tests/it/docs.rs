@@ -198,11 +198,9 @@ fn every_flag_that_is_named_exists() {
         let text = fs::read_to_string(&page).unwrap();
         for (command, flag) in flags(&text) {
             let help = session.chronicle(&[&command, "--help"]).exits(0).stdout;
-            assert!(
-                help.contains(&flag),
-                "{}: `chronicle {command}` has no {flag}",
-                page.display()
-            );
+            let is_end = |c: char| c.is_whitespace() || ",=[]<>`.;:)('".contains(c);
+            let has = help.split(is_end).any(|word| word == flag);
+            assert!(has, "{}: `chronicle {command}` has no {flag}", page.display());
             count += 1;
         }
     }

@@ -74,6 +74,27 @@ fn a_worker_gives_no_persons_commands() {
     assert!(!yard.ledger().contains("run_cancelled"));
 }
 
+/// In a user namespace the environment of the processes above cannot be read: whoever is in one is nobody.
+#[test]
+fn who_hides_in_a_user_namespace_is_no_person() {
+    let probe = std::process::Command::new("unshare").args(["-Ur", "true"]).output();
+    if !probe.is_ok_and(|ran| ran.status.success()) {
+        println!("SKIPPED: this machine allows no user namespaces");
+        return;
+    }
+    let script = "work: [{complete: {summary: worked}}]";
+    let session = crate::session::Session::with(
+        "{name: Gate, phases: {work: {approval: after, next: [done]}}}",
+        script,
+    );
+    session.run().exits(4);
+    let run = session.short();
+    let said = session.shell(&format!("unshare -Ur chronicle approve {run}")).exits(2);
+    assert!(said.stderr.contains("person"), "{}", said.stderr);
+    assert!(session.events_of("gate_answered").is_empty());
+    session.chronicle(&["approve", &run]).exits(0);
+}
+
 /// A worker's process may say its piece, leave the connection to another and be gone before anybody looks who it was.
 #[test]
 #[expect(clippy::zombie_processes, reason = "the heir is left behind on purpose")]

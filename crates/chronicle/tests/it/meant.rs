@@ -295,3 +295,22 @@ fn a_run_that_was_answered_while_it_rested_is_ready() {
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);
 }
+
+#[test]
+fn a_run_that_somebody_drives_is_not_resumed_and_says_how_to_have_it() {
+    let session = Session::with(
+        "{name: One, phases: {work: {}}}",
+        "work: [{append: {path: a.txt, text: a}}, {wait_for: {file: go}}, {complete: {}}]",
+    );
+    let run = session.spawn_run();
+    until("it has written", || session.has("a.txt"));
+    let id = session.short();
+    session.chronicle(&["resume", &id]).exits(5).talks(&format!("chronicle pause {id}"));
+    // What it has written is told while it works.
+    until("its file is told", || {
+        session.json(&["status", &id])["phases"][0]["files"] == serde_json::json!(["a.txt"])
+    });
+    session.chronicle(&["status", &id]).exits(0).prints(", 1 file");
+    session.write("go", "");
+    run.wait().exits(0);
+}

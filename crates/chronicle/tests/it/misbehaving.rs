@@ -186,3 +186,32 @@ fn what_cannot_be_played_is_asked_about_at_once() {
         session.assert_whole();
     }
 }
+
+/// Reports that it tries again by itself, once more than it may.
+const TRIES_AGAIN: &str = r#"
+    read -r order
+    echo '{"type":"session","protocol":1,"session":"s1"}'
+    for number in 1 2 3; do
+        echo '{"type":"error","class":"overload","text":"529","retry_in_ms":7200000}'
+    done
+    while read -r more; do :; done
+"#;
+
+#[test]
+fn how_long_a_service_asks_to_wait_is_how_long_the_run_waits() {
+    let session = Session::with("{name: One, phases: {work: {}}}", "{}");
+    session.write("tries.sh", TRIES_AGAIN);
+    let run = session.spawn(&["run", "main", "the task", "--agent", "command:sh tries.sh"]);
+    until("it waits", || !session.runs().is_empty() && !session.events_of("wait_began").is_empty());
+    let view = session.json(&["status"]);
+    let (until, now) = (&view["waits"][0]["until"], &view["updated_at"]);
+    let hours = |time: &serde_json::Value| -> i64 {
+        let time = time.as_str().unwrap();
+        // Day and hour are enough to tell two hours from two seconds.
+        time[8..10].parse::<i64>().unwrap() * 24 + time[11..13].parse::<i64>().unwrap()
+    };
+    let waited = hours(until) - hours(now);
+    assert!(waited == 2 || waited < 0, "{view}");
+    session.chronicle(&["cancel", &session.short()]).exits(0);
+    run.wait().exits(1);
+}

@@ -138,8 +138,10 @@ fn a_command_given_while_nobody_drives_tells_nobody_else() {
 #[test]
 fn a_notification_command_cannot_answer_a_gate() {
     let chronicle = env!("CARGO_BIN_EXE_chronicle");
-    let session = with_command(&format!("{chronicle} approve"));
+    let session = with_command(&format!("{chronicle} approve 2> $HOME/said"));
     session.run().exits(4);
+    let said = session.read("../home/said");
+    assert!(said.contains("the command of `notify.command` is not a person"), "{said}");
     assert!(session.events_of("gate_answered").is_empty());
     let why = session.events_of("notice_given")[0]["data"]["failed"][0]["why"].clone();
     assert!(why.as_str().unwrap().contains("exit code"), "{why}");

@@ -367,7 +367,7 @@ pub(crate) fn send(pid: u32, signal: Signal) {
 }
 
 /// How a command ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Said {
     /// None when a signal ended it.
     pub(crate) code: Option<i32>,

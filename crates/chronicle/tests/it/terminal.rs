@@ -162,3 +162,49 @@ fn needs_tmux_a_question_that_is_answered_elsewhere_is_not_asked_any_longer() {
     until("it ends", || terminal.screen().contains("ended with 0"));
     session.assert_whole();
 }
+
+#[test]
+fn needs_tmux_a_raise_that_is_too_small_is_asked_about_again_with_the_new_limit() {
+    let workflow = "{name: Spends, phases: {work: {budget: {tokens: 100}}}}";
+    let script = "work: [{usage: {input: 300}}, {say: on}, {complete: {summary: spent}}]";
+    let session = Session::with(workflow, script);
+    let terminal =
+        Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
+    until("it asks", || terminal.screen().contains("300 tokens of 100 tokens"));
+    terminal.tmux(&["send-keys", "+10 tokens", "Enter"]);
+    until("it asks again", || terminal.screen().contains("300 tokens of 110 tokens"));
+    terminal.tmux(&["send-keys", "+5000 tokens", "Enter"]);
+    until("it ends", || terminal.screen().contains("ended with 0"));
+    session.assert_whole();
+}
+
+#[test]
+fn needs_tmux_a_worker_that_wants_a_person_is_asked_about_without_what_cannot_help() {
+    let workflow = "{name: Person, phases: {work: {next: [done, human_intervention]}}}";
+    let script = "work: [{transition: {to: human_intervention, summary: which database?}}]";
+    let session = Session::with(workflow, script);
+    let terminal =
+        Terminal::new(&session, "chronicle run main 'the task' --agent scripted:script.yaml");
+    until("it asks", || terminal.screen().contains("answers later:"));
+    let screen = terminal.screen();
+    assert!(screen.contains("Type `go PLACE` or `cancel`"), "{screen}");
+    terminal.tmux(&["send-keys", "go done", "Enter"]);
+    until("it ends", || terminal.screen().contains("ended with 0"));
+    session.assert_whole();
+}
+
+#[test]
+fn needs_tmux_needs_git_a_difference_cannot_write_to_the_terminal() {
+    let session = Session::with(
+        WORKFLOW,
+        "work: [{shell: {command: \"printf '\\\\033]0;owned\\\\007\\\\033[2Jstill here' > evil\"}}, {complete: {}}]",
+    );
+    session.run().exits(0);
+    assert!(session.read("evil").contains('\u{1b}'), "{:?}", session.read("evil"));
+    let terminal = Terminal::new(&session, "PAGER=cat chronicle diff");
+    until("it is shown", || terminal.screen().contains("ended with 0"));
+    let screen = terminal.screen();
+    assert!(screen.contains("+++ b/evil") && screen.contains("still here"), "{screen}");
+    let title = terminal.tmux(&["display-message", "-p", "#{pane_title}"]);
+    assert!(!title.contains("owned"), "{title}");
+}

@@ -383,3 +383,21 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
         class_of_failure(message["api_error_status"].as_u64(), text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_unpaid_bill_and_a_missing_model_are_not_waited_for() {
+        let class = |status: Option<u64>, text: &str| {
+            class_of(&json!({ "api_error_status": status }), "", text)
+        };
+        assert_eq!(class(None, "Credit balance is too low"), CrashClass::Refused);
+        assert_eq!(class(Some(402), "API Error: 402"), CrashClass::Refused);
+        assert_eq!(class(Some(404), "API Error: 404 no such model"), CrashClass::Refused);
+        assert_eq!(class(Some(429), "API Error: 429"), CrashClass::Quota);
+    }
+}

@@ -410,3 +410,21 @@ fn names(asked: &Value) -> Option<(&str, &str)> {
     let named = |field| text(asked, field).filter(|name| fits(name));
     Some((named("id")?, named("tool")?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unpaid_bill_and_a_missing_model_are_not_waited_for() {
+        for (words, class) in [
+            ("402: {\"error\":\"payment required\"}", CrashClass::Refused),
+            ("404: {\"error\":\"no such model\"}", CrashClass::Refused),
+            ("400: Your credit balance is too low to access the API", CrashClass::Refused),
+            ("429: {\"code\":\"insufficient_quota\"}", CrashClass::Refused),
+            ("429: {\"error\":\"rate limit\"}", CrashClass::Quota),
+        ] {
+            assert_eq!(failure(words).0, class, "{words}");
+        }
+    }
+}

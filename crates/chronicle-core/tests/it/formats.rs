@@ -96,6 +96,13 @@ fn personas_as_people_write_them() {
             note[unknown-field] f:8:1: a persona has no field `shoes`: it is ignored
         "#]],
     );
+    check_persona(
+        "---\nname: p\neffort: ultra\n---\n",
+        &expect![[r#"
+            {"name":"p"}
+            warning[wrong-type] f:3:9: `effort` must be one of off, minimal, low, medium, high, xhigh, max: it is ignored
+        "#]],
+    );
 }
 
 #[test]

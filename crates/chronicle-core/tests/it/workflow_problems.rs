@@ -31,6 +31,7 @@ phases:
     tools: Read
     once: 7
     approval: later
+    thinking: hihg
     name: ''
   - 17
   - [b]
@@ -50,9 +51,10 @@ phases:
     error[misplaced-field] w.yaml:11:5: `once` is for `run: command` only
     error[wrong-type] w.yaml:11:11: `once` must be `true` or `false`, not `7`
     error[unknown-value] w.yaml:12:15: `approval` must be one of `none`, `before`, `after`, `both`, `false`, `true`, not `later`
-    error[empty-value] w.yaml:13:11: `name` is empty
-    error[phase-file] w.yaml:14:5: there is no phase file `17` here (hint: write the phase inline: `id:`, `instructions:`)
-    error[wrong-type] w.yaml:15:5: a phase must be a map of fields, not a list
+    error[unknown-value] w.yaml:13:15: `thinking` must be one of `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, not `hihg` (hint: did you mean `high`?)
+    error[empty-value] w.yaml:14:11: `name` is empty
+    error[phase-file] w.yaml:15:5: there is no phase file `17` here (hint: write the phase inline: `id:`, `instructions:`)
+    error[wrong-type] w.yaml:16:5: a phase must be a map of fields, not a list
     ");
 }
 

@@ -6,7 +6,9 @@ use crate::base::quote::is_deceptive;
 use crate::definition::workflow::check::doubt;
 use crate::definition::workflow::draft::{Field, Named, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
-use crate::definition::workflow::{Format, NOT_SUPPORTED_YET, Problem, Severity, Source, Tools};
+use crate::definition::workflow::{
+    Format, NOT_SUPPORTED_YET, Problem, Severity, Source, THINKING, Tools,
+};
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
@@ -241,13 +243,26 @@ impl PersonaFields<'_> {
                 Some(provider) if !model.contains('/') => format!("{provider}/{model}"),
                 Some(_) | None => model,
             }),
-            thinking: self.text(&["thinking", "thinkingLevel", "effort"]),
+            thinking: self.thinking(),
             skills: self.names(&["skills"]).unwrap_or_default(),
             extensions: self.names(&["extensions"]).unwrap_or_default(),
             max_turns: self.text(&["max_turns", "maxTurns"]).and_then(|text| text.parse().ok()),
             isolated: self.flag("isolated"),
             color: self.text(&["color"]),
         }
+    }
+
+    /// Another program may know more levels than the agents that we start. Nobody would notice that such a one does nothing.
+    fn thinking(&mut self) -> Option<String> {
+        let names = ["thinking", "thinkingLevel", "effort"];
+        let field =
+            self.fields.iter().find(|field| names.contains(&field.name.as_str())).cloned()?;
+        let level = self.text(&names)?.to_ascii_lowercase();
+        if !THINKING.contains(&level.as_str()) {
+            self.wrong(&field, &format!("one of {}", THINKING.join(", ")));
+            return None;
+        }
+        Some(level)
     }
 
     fn take(&mut self, names: &[&str]) -> Option<Field> {

@@ -13,6 +13,9 @@ use crate::base::limits::Limits;
 /// Requirement that files must have changed.
 pub const CHANGED_FILES: &str = "changed_files";
 
+/// How hard an agent can be asked to think. No agent knows another word: it would think as it likes.
+pub const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// Signals, as workers and the `signals` field name them.
 pub const SIGNALS: [&str; 4] =
     ["complete", "partially-complete", "needs-user-input", "needs-role-followup"];
@@ -160,7 +163,7 @@ pub struct Phase {
     /// The model of this phase, if it names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Thinking level, in the agent's own words.
+    /// Thinking level, one of `THINKING`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// Agents to try when this one cannot work.

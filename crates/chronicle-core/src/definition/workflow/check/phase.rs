@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::{Upon, misplaced, shared, steps, tools};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::base::quote::is_deceptive;
-use crate::definition::workflow::{CHANGED_FILES, SIGNALS, signal_named};
+use crate::definition::workflow::{CHANGED_FILES, SIGNALS, THINKING, signal_named};
 
 /// Longest id of a phase, in bytes.
 const ID_MAX: usize = 100;
@@ -169,7 +169,8 @@ fn read_words(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.persona = fields.text("persona");
     phase.agent = fields.text("agent");
     phase.model = fields.text("model");
-    phase.thinking = fields.text("thinking");
+    phase.thinking =
+        fields.choice("thinking", &THINKING.map(|level| (level, level))).map(str::to_owned);
     phase.fallback = fields.texts("fallback").unwrap_or_default();
     phase.extra_skills = fields.texts("extra_skills").unwrap_or_default();
     phase.available_profiles = fields.texts("availableProfiles");

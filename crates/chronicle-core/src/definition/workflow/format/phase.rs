@@ -1,6 +1,7 @@
 //! The fields of a phase.
 
 use super::{BUDGET, FieldInfo, Kind, LIMITS, Shape, field};
+use crate::definition::workflow::THINKING;
 
 const OUTCOMES: &str = "Where an outcome leads: `complete`, `pass`, `fail`, `gaps`, `crash`, `stuck`, `timeout`, `rejected`, `conflict`, `unverified`, or a word of `outcomes`. Without an edge of its own, `fail` or `gaps` at the end of a workflow fails it: the phase around it takes its own `on`, else the run fails.";
 
@@ -37,12 +38,7 @@ const PHASE_FIELDS: &[FieldInfo] = &[
     ),
     field(&["agent"], Kind::Text, "the workflow's", "The program that works here."),
     field(&["model"], Kind::Text, "the workflow's", "Its model."),
-    field(
-        &["thinking"],
-        Kind::Text,
-        "",
-        "How hard the agent thinks: `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.",
-    ),
+    field(&["thinking"], Kind::Choice(&THINKING), "", "How hard the agent thinks."),
     field(
         &["fallback"],
         Kind::Texts,

@@ -112,7 +112,7 @@ fn it_tells_the_path_and_the_handovers() {
              │ ## Your phase
              │ 
              │ `mend`: mend
-             │ Phase 3 of 3 in `Small`. Phases completed so far: 2. You are a3, try 1.
+             │ Phase 3 of 3 in `Small`. Phases completed so far: 1. You are a3, try 1.
              │ Nobody watches you work: only what you say by Chronicle's tools and what you change in files is known to others.
              │ The way: Planning [✓] -> test [✗] -> mend [●]
              │ 

@@ -37,17 +37,22 @@ fn needs_tmux_needs_git_a_person_is_shown_what_goes_and_asked() {
     let (session, run) = done();
     session.write("main.c", "return 2; // mine\n");
     let ask = format!("chronicle undo {run} build");
-    let next = "echo was $?; read go; clear";
-    let line = format!("{ask}; {next}; {ask}; {next}; {ask} --also-mine");
+    // Each round has its number on the screen, so that the screen of one is not taken for that of the next.
+    let next = |round: u32| format!("echo was $?; read go; clear; echo round {round}");
+    let line = format!("echo round 1; {ask}; {}; {ask}; {}; {ask} --also-mine", next(2), next(3));
     let terminal = Terminal::new(&session, &line);
-    let answer = |word: &str, then: &str| {
-        until("the question is asked", || terminal.screen().contains("Put them back? [y/N]"));
+    let answer = |round: u32, word: &str, then: &str| {
+        let round = format!("round {round}");
+        until("the question is asked", || {
+            let screen = terminal.screen();
+            screen.contains(&round) && screen.contains("Put them back? [y/N]")
+        });
         let asked = terminal.screen();
         terminal.tmux(&["send-keys", word, "Enter"]);
         until("it is answered", || terminal.screen().contains(then));
         (asked, terminal.screen())
     };
-    let (asked, said) = answer("n", "was 2");
+    let (asked, said) = answer(1, "n", "was 2");
     for line in [
         "changes     main.c",
         "comes back  old.txt",
@@ -61,12 +66,12 @@ fn needs_tmux_needs_git_a_person_is_shown_what_goes_and_asked() {
 
     // A yes does not mean one's own work: that is said by name, and stays.
     terminal.tmux(&["send-keys", "Enter"]);
-    let (_, said) = answer("y", "was 2");
+    let (_, said) = answer(2, "y", "was 2");
     assert!(said.contains("these files were changed since: main.c"), "{said}");
     assert!(!session.has("old.txt"));
 
     terminal.tmux(&["send-keys", "Enter"]);
-    let (_, said) = answer("y", "ended with 0");
+    let (_, said) = answer(3, "y", "ended with 0");
     assert!(said.contains("2 files restored."), "{said}");
     assert_eq!((session.read("main.c"), session.has("old.txt")), ("return 1;\n".to_owned(), true));
     session.assert_whole();

@@ -10,7 +10,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,9 +73,27 @@ fn write_quickly(run: &RunFolder, head: Head, rests: bool) {
     }
 }
 
+/// Forgets a run whose folder is gone: another one may come to its place, with the same id if it continues the same older run.
+pub(crate) fn forget(run: &RunFolder) {
+    if let Some((path, _)) = place(run) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The path without links, also if its last parts are gone.
+fn canonical(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(path) => Some(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Some(canonical(path.parent()?)?.join(path.file_name()?))
+        }
+        Err(_) => None,
+    }
+}
+
 /// Path of a run's anchor, and the name of the run's folder in it; `None` if the user has no home.
 fn place(run: &RunFolder) -> Option<(PathBuf, String)> {
-    let folder = run.path.canonicalize().ok()?;
+    let folder = canonical(&run.path)?;
     // Of the path itself and not of its text: two paths that are not text may look the same.
     let sum = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
     let name = format!("{}-{}", run.id, &sum[..PATH_DIGITS]);

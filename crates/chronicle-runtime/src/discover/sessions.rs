@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chronicle_core::base::ids::{COMPLETE, FramePath, Outcome, PhaseId};
+use chronicle_core::base::ids::{COMPLETE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId};
 use chronicle_core::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX, bounded};
 use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::Workflow;
@@ -153,7 +153,9 @@ impl OlderRun {
             let mut targets = state["next"].as_array().into_iter().flatten();
             targets.any(|it| it.as_str() == Some(&self.current_state))
         };
-        let is_known = states.contains_key(&self.current_state) || states.values().any(is_target);
+        let is_known = self.current_state == HUMAN_INTERVENTION
+            || states.contains_key(&self.current_state)
+            || states.values().any(is_target);
         (!self.is_over() && !is_known).then(|| self.unknown_state())
     }
 
@@ -249,6 +251,10 @@ impl OlderRun {
 /// The phase for a state; one named like an end was renamed.
 fn phase(state: &str, workflow: &Workflow) -> Option<PhaseId> {
     let named = workflow.phases.iter().find(|phase| phase.id.as_str() == state);
+    // Every workflow of that program has it: the run waits for a person.
+    if named.is_none() && state == HUMAN_INTERVENTION {
+        return Some(HUMAN_INTERVENTION.into());
+    }
     // A state called `done` was renamed when the workflow was read, and kept its name for people.
     let renamed = || workflow.phases.iter().find(|phase| phase.name == state);
     Some(named.or_else(renamed)?.id.clone())

@@ -81,6 +81,7 @@ pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), H
                 head = after;
             }
             Err(newer @ (LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. })) => {
+                witnesses::check_name(folder, &state)?;
                 return Ok((state, Some(newer)));
             }
             Err(error) => return Err(error.into()),
@@ -92,6 +93,7 @@ pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), H
     } else {
         witnesses::check(folder, head)?;
     }
+    witnesses::check_name(folder, &state)?;
     Ok((state, None))
 }
 
@@ -188,6 +190,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     }
     witnesses::check(folder, head)?;
     witnesses::check_started(folder, &started, &state)?;
+    witnesses::check_name(folder, &state)?;
     if state.run.is_none() {
         return Err(not_started(folder));
     }

@@ -65,7 +65,11 @@ pub fn damage(folder: &RunFolder) -> Result<Option<Damage>, HandleError> {
         None => match witnesses::check(folder, read.head)
             .and_then(|()| witnesses::check_started(folder, &started, &read.state))
         {
-            Ok(()) => return Ok(None),
+            Ok(()) => {
+                // No line is wrong, so there is none to cut after.
+                witnesses::check_name(folder, &read.state)?;
+                return Ok(None);
+            }
             Err(error) => error,
         },
     };

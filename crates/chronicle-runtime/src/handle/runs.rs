@@ -7,6 +7,7 @@ use chronicle_core::base::ids::RunId;
 use chronicle_core::base::time::Millis;
 use thiserror::Error;
 
+use crate::anchor;
 use crate::discover::{self, BrokenRun, OlderRun};
 use crate::index;
 use crate::ledger::{Head, Ledger, atomic_write};
@@ -88,6 +89,7 @@ pub fn gone_runs(project: &Project) -> Vec<RunFolder> {
 pub fn forget_gone(runs: &[RunFolder]) {
     for run in runs.iter().filter(|run| !run.path.is_dir()) {
         index::forget(run);
+        anchor::forget(run);
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) fn open(folder: &RunFolder, who: Holder) -> Result<Run, LedgerError> 
     let run = Run::open(&folder.ledger(), who, None)?;
     check(folder, run.head())?;
     check_started(folder, &started(folder), run.state())?;
+    check_name(folder, run.state())?;
     wake(folder)?;
     Ok(run)
 }
@@ -61,6 +62,20 @@ pub(super) fn check(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
         return Err(lacks(folder, read, known, by));
     }
     check_anchor(folder, read)
+}
+
+/// The folder's name is the run's id. A copy under another name would be another run, and do the rest of the work once more.
+pub(super) fn check_name(folder: &RunFolder, state: &State) -> Result<(), LedgerError> {
+    match &state.run {
+        Some(started) if started.run != folder.id => Err(conflict(
+            folder,
+            format!(
+                "it is the ledger of run {}, copied: remove the copy, or name its folder so",
+                started.run
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Attempts that have a keeper's lock. If the run is driven, call this before reading its ledger.

@@ -172,6 +172,19 @@ fn can_go_on(run: &Meant) -> bool {
     is_left && !handle::is_supervised(folder)
 }
 
+/// The only run whose ledger is damaged, for `repair` without an id. Several are an error that names them.
+pub(super) fn damaged(setting: &Setting) -> Result<Option<RunFolder>, Failure> {
+    let runs = handle::by_change(&setting.project).into_iter().map(|(_, folder)| folder);
+    let mut damaged: Vec<RunFolder> =
+        runs.filter(|folder| handle::row(folder).is_err_and(|error| is_damage(&error))).collect();
+    if damaged.len() > 1 {
+        let ids: Vec<&str> = damaged.iter().map(|folder| folder.id.short()).collect();
+        let what = format!("several runs are damaged: {}", ids.join(", "));
+        return Err(Failure::usage(what).hint(format!("chronicle repair {}", ids[0])));
+    }
+    Ok(damaged.pop())
+}
+
 /// A run that cannot be read, and why.
 type Unread = (RunFolder, HandleError);
 

@@ -5,7 +5,7 @@ use chronicle_runtime::handle::{self, Damage, Repaired};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Setting, json, only_for_people};
+use super::{Setting, json, meant, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -38,7 +38,11 @@ struct RepairDocument<'a> {
 
 pub(super) fn cmd_repair(setting: &Setting, args: &RepairArgs) -> Result<Exit, Failure> {
     only_for_people()?;
-    let folder = setting.run(args.run.as_deref())?;
+    let folder = match &args.run {
+        Some(_) => None,
+        None => meant::damaged(setting)?,
+    };
+    let folder = folder.map_or_else(|| setting.run(args.run.as_deref()), Ok)?;
     let run = folder.id.short();
     let Some(damage) = handle::damage(&folder)? else {
         terminal::talk(&format!("The ledger of run {run} is whole: there is nothing to repair."));

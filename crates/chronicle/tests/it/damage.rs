@@ -194,6 +194,26 @@ fn a_damaged_run_is_repaired_and_goes_on() {
     session.assert_whole();
 }
 
+/// The copy would be a run of its own, with the same open gate and the same work to do.
+#[test]
+fn the_folder_of_a_run_under_another_name_is_damage() {
+    let session = waiting();
+    let (run, id) = (session.short(), session.run_id());
+    let other = format!("{}0000deadbeef", &id[..id.len() - 12]);
+    let (from, to) =
+        (session.path(".chronicle/runs").join(&id), session.path(".chronicle/runs").join(&other));
+    fs::create_dir(&to).unwrap();
+    fs::copy(from.join("ledger.jsonl"), to.join("ledger.jsonl")).unwrap();
+    let wrong = format!("it is the ledger of run {id}");
+    for command in ["status", "audit", "resume", "approve"] {
+        session.chronicle(&[command, &other]).exits(6).talks(&wrong);
+    }
+    assert_eq!(ledger(&session), fs::read(to.join("ledger.jsonl")).unwrap(), "nothing was written");
+    // Of two runs `repair` means the one that is damaged.
+    session.chronicle(&["repair"]).exits(6).talks(&wrong);
+    session.chronicle(&["approve", &run]).exits(0);
+}
+
 #[test]
 fn a_run_without_an_intact_line_cannot_be_repaired() {
     let session = waiting();

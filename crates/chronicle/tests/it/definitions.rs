@@ -380,6 +380,35 @@ fn a_run_of_the_chronicle_in_a_state_that_its_workflow_lacks_cannot_continue() {
 }
 
 #[test]
+fn a_run_of_the_chronicle_that_waits_for_a_person_still_does() {
+    let session = Session::new();
+    let waits =
+        OLDER.replace("\"currentState\": \"build\"", "\"currentState\": \"human_intervention\"");
+    session.write(".pi/chronicle/sessions/00c0ffee12345678.json", &waits);
+    let script = "build:\n  - transition: {to: finish, summary: built}\nfinish:\n  - complete: {summary: told}\n";
+    session.write("script.yaml", script);
+    session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
+    session.chronicle(&["resume", "00c0ffee"]).exits(4).prints("chronicle go");
+    session.chronicle(&["go", "build"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    session.assert_whole();
+}
+
+#[test]
+fn a_run_of_the_chronicle_can_be_continued_again_once_its_continuation_is_forgotten() {
+    let session = Session::new();
+    session.write(".pi/chronicle/sessions/00c0ffee12345678.json", OLDER);
+    let script = "build:\n  - transition: {to: finish, summary: built}\nfinish:\n  - complete: {summary: told}\n";
+    session.write("script.yaml", script);
+    session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
+    session.chronicle(&["resume", "00c0ffee"]).exits(0);
+    std::fs::remove_dir_all(session.path(".chronicle/runs")).unwrap();
+    session.chronicle(&["gc", "--yes"]).exits(0).prints("Forgotten");
+    session.chronicle(&["resume", "00c0ffee"]).exits(0);
+    session.assert_whole();
+}
+
+#[test]
 fn two_who_continue_a_run_of_the_chronicle_at_once_do_its_work_once() {
     let session = Session::new();
     session.write(".pi/chronicle/sessions/00c0ffee12345678.json", OLDER);

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::OnceLock;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, Result as Ended, Scope, ScopedJoinHandle};
 
 /// Names of threads that cannot be started, separated by commas. Tests set it; a real limit cannot be aimed at one thread.
@@ -18,6 +19,21 @@ pub fn spawn<T: Send + 'static>(
 ) -> io::Result<JoinHandle<T>> {
     refused(name)?;
     Builder::new().name(name.to_owned()).spawn(body)
+}
+
+/// Starts a thread that waits for what it works on, so that it exists before that is started. It ends at once if the sender is
+/// dropped.
+pub(crate) fn spawn_waiting<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce(T) + Send + 'static,
+) -> io::Result<SyncSender<T>> {
+    let (sender, receiver) = sync_channel(1);
+    let wait = move || {
+        if let Ok(it) = receiver.recv() {
+            body(it);
+        }
+    };
+    spawn(name, wait).map(|_| sender)
 }
 
 /// Starts a thread that may borrow.

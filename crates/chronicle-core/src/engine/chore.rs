@@ -20,6 +20,10 @@ const NO_CLAIM: [&str; 3] = ["fail", "rejected", SKIPPED];
 pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
     match &way.check {
         Check::Passed => None,
+        // A worker cannot mend what is no fault of the work, and its finished work is not done again.
+        Check::Failed(failure) if way.check.is_unstarted() => {
+            Some(intervene(state, frame, words::cannot_verify(phase, failure)))
+        }
         Check::Failed(failure) => {
             Some(unverified(state, frame, phase, &words::unverified(failure)))
         }

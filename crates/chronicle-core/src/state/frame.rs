@@ -15,7 +15,7 @@ use crate::base::ids::{
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
 use crate::event::signal::is_ours;
-use crate::event::{Break, CallSum, End, FollowUp, Issues, LeftPhase, ToolCalled, Why};
+use crate::event::{Break, CallSum, CrashClass, End, FollowUp, Issues, LeftPhase, ToolCalled, Why};
 
 /// A workflow in progress. Sub-workflows have frames of their own, named after the place that runs them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,6 +337,13 @@ pub enum CheckFailure {
 impl Check {
     fn is_due(&self) -> bool {
         *self == Self::Due
+    }
+
+    /// True if a command could not be started: that says nothing about the work.
+    pub(crate) fn is_unstarted(&self) -> bool {
+        let Self::Failed(failure) = self else { return false };
+        let CheckFailure::Ended(End::Crashed(crash)) = &**failure else { return false };
+        crash.class == CrashClass::CannotStart
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::anomaly::Impossible;
-use super::stages::answered;
-use super::{Facts, Stage, number};
+use super::stages::{answered, checked};
+use super::{Check, Facts, Stage, number};
 use crate::base::ids::{Cause, GateId, Outcome, REJECTED};
 use crate::base::time::Millis;
 use crate::event::notice::About;
@@ -107,6 +107,12 @@ impl Facts {
                 // The workflow says where a no leads; without that, the worker hears it and goes on.
                 (GateAnswer::Rejected, Stage::Left(_)) if has_edge => {
                     Stage::Refused { note: note.to_owned() }
+                }
+                // The work is done and only its verification is missing, unless the person names another agent for the work.
+                (GateAnswer::Retry, Stage::Left(way))
+                    if way.check.is_unstarted() && agent.is_none() && from.is_none() =>
+                {
+                    checked(*held, Check::Due)
                 }
                 _ => answered(*held, &opened, answer, note),
             };

@@ -45,6 +45,14 @@ pub(crate) fn unverified(failure: &CheckFailure) -> String {
     }
 }
 
+/// Nobody knows whether the work is right.
+pub(crate) fn cannot_verify(phase: &Phase, failure: &CheckFailure) -> String {
+    let (name, how) = (&phase.name, unverified(failure));
+    format!(
+        "`{name}` was reported done, and its `verify` {how}. `retry` verifies it again, `skip` goes on without"
+    )
+}
+
 /// Nobody could put it right.
 pub(crate) fn stays_unverified(phase: &Phase, said: &str) -> String {
     format!("`{}` was reported done but failed verification: {said}", phase.name)

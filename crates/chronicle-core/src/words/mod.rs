@@ -31,7 +31,7 @@ pub(crate) use attempt::{
 };
 pub(crate) use budget::{about_now, balance, more, no_such_limit, raised, short};
 pub use chore::performer;
-pub(crate) use chore::{stays_unverified, unverified};
+pub(crate) use chore::{cannot_verify, stays_unverified, unverified};
 pub(crate) use claims::unproven;
 pub(crate) use evidence::{never_proven, not_proven};
 pub use fallback::fallback;

@@ -2,8 +2,8 @@
 
 use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::engine::work::work;
-use chronicle_core::event::End;
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen};
+use chronicle_core::event::{CrashClass, Duty, End};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use expect_test::expect;
@@ -139,6 +139,56 @@ fn work_that_stays_unverified_needs_a_person_and_skip_follows_the_worker() {
               run done
         "#]],
     );
+}
+
+#[test]
+fn a_verify_that_cannot_be_started_is_asked_about_and_the_work_is_not_repeated() {
+    for kind in ["", "run: command, once: true, commands: [make], "] {
+        let text = format!(
+            "phases:\n  build: {{{kind}verify: [lint, test], on: {{unverified: mend}}, next: [done]}}\n  mend: {{}}"
+        );
+        let mut world = World::started(&text, "build: go done");
+        while world.state.attempts.len() < 2 {
+            assert!(world.one_move(), "{}", world.told());
+        }
+        let error = Some((CrashClass::CannotStart, "no thread".to_owned()));
+        let seen = EndSeen { error, ..EndSeen::default() };
+        world.step(&about(AttemptId(2), AttemptReport::Ended(seen)));
+        // The tree after it comes first.
+        while world.one_move() {}
+        let asked = world.state.open_gates().next().unwrap().opened.about.clone();
+        assert_eq!(
+            asked,
+            "`build` was reported done, and its `verify` could not be started: \"no thread\". \
+             `retry` verifies it again, `skip` goes on without"
+        );
+        assert_eq!(world.state.attempts.len(), 2, "{}", world.told());
+        let (place, note) = (None, String::new());
+        world.step(&person(Command::Retry { place, note, agent: None, from: None }));
+        while world.one_move() {}
+        let duties: Vec<_> = world.state.attempts.iter().map(|it| it.duty()).collect();
+        assert_eq!(duties, [None, Some(Duty::Verify), Some(Duty::Verify)], "{}", world.told());
+        assert_eq!(world.state.status(), Status::Done);
+    }
+}
+
+#[test]
+fn a_person_who_names_another_agent_has_unverified_work_done_again() {
+    let mut world =
+        World::started("phases:\n  build: {verify: [test], next: [done]}", "build: go done");
+    while world.state.attempts.len() < 2 {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    let error = Some((CrashClass::CannotStart, "no thread".to_owned()));
+    world.step(&about(AttemptId(2), AttemptReport::Ended(EndSeen { error, ..EndSeen::default() })));
+    while world.one_move() {}
+    let (place, note, agent) = (None, String::new(), Some("claude".to_owned()));
+    world.step(&person(Command::Retry { place, note, agent, from: None }));
+    while world.state.attempts.len() < 3 {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    let last = world.state.attempts.iter().last().unwrap();
+    assert_eq!((last.intent.attempt, last.duty()), (AttemptId(3), None), "{}", world.told());
 }
 
 #[test]

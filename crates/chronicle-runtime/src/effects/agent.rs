@@ -9,12 +9,12 @@ mod end;
 mod held;
 mod order;
 mod reading;
+mod tend;
 mod verdicts;
 
-use std::io::Write;
-use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::process::ChildStderr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,15 +27,14 @@ use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
-use super::watchdog::{Bark, INTERRUPT_PATIENCE, Watchdog};
-use super::worked::Worked;
+use super::watchdog::Watchdog;
 use crate::agents;
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use crate::threads;
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
-use reading::AgentReader;
+use tend::{Outgoing, Tenders};
 
 pub(super) use end::{cannot_start, ended_as, unclear};
 pub(super) use order::environment;
@@ -43,8 +42,6 @@ pub(crate) use order::{NOT_FOR_AGENTS, give};
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
-/// How long to wait for the last output after the agent is gone: an escaped process may hold the pipe.
-const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Reaches an agent that works: to end it, or to tell it something.
 pub(super) struct AgentStop {
@@ -123,7 +120,7 @@ struct AgentShared {
     end: Mutex<LastWords>,
 }
 
-/// Starts the agent under a keeper, and the threads that tend it.
+/// Starts the threads that tend the agent, and then the agent under a keeper.
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let project = context.folder.project.clone();
@@ -148,6 +145,8 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let own = env.into_iter().chain(home).chain(signal_variables(&order));
     keeper.env_set = own.chain(launch.env).collect();
     keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
+    let tenders = Tenders::start(idle)
+        .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
     fail::at(Point::BeforeStartAgent);
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     // Written by a thread of its own, below: an agent that does not read must not block the start of others.
@@ -166,87 +165,14 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
         end: Mutex::new(LastWords::new()),
         context,
     });
-    let pipes = Pipes { stdin: kept.stdin, stdout: kept.stdout, stderr: kept.stderr };
     let control = kept.control.clone();
-    tend(&shared, pipes, kept.control, to_agent, opening, idle).map_err(|error| {
-        // Gone before its end is told: the next attempt must not start beside it.
-        control.stop(Duration::ZERO);
-        control.wait();
-        cannot_start(format!("no thread to tend it: {error}"))
-    })?;
+    tenders.tend(&shared, kept, Outgoing { opening, outbox: to_agent });
     fail::at(Point::AfterStartAgent);
     Ok(AgentStop { control, shared })
 }
 
-struct Pipes {
-    stdin: Option<ChildStdin>,
-    stdout: ChildStdout,
-    stderr: ChildStderr,
-}
-
-fn tend(
-    shared: &Arc<AgentShared>,
-    pipes: Pipes,
-    control: Control,
-    to_agent: Receiver<String>,
-    opening: Vec<String>,
-    idle: Option<Duration>,
-) -> std::io::Result<()> {
-    let Pipes { stdin, stdout, stderr } = pipes;
-    let (done, all_read) = sync_channel::<()>(2);
-    // One thread per pipe: an agent that writes a lot before it reads would otherwise block, and so would we.
-    thread("write", move || write(stdin, &opening, &to_agent))?;
-    let (it, said, stopper) = (Arc::clone(shared), done.clone(), control.clone());
-    thread("read", move || {
-        AgentReader::of(&it).all(stdout, &stopper);
-        // The agent has closed its output. Closing its input as well makes it exit instead of waiting for another turn.
-        it.voice.close();
-        let _ = said.send(());
-    })?;
-    let it = Arc::clone(shared);
-    thread("stderr", move || {
-        it.read_stderr(stderr);
-        let _ = done.send(());
-    })?;
-    let (it, stopper) = (Arc::clone(shared), control.clone());
-    let mut worked = Worked::new(shared.context.folder.worked(shared.attempt));
-    thread("watch", move || {
-        it.watchdog.watch(idle, |bark| match bark {
-            Bark::Idle => it.reporter.tell(AttemptReport::Idle),
-            Bark::Lingers => stopper.stop(super::STOP_GRACE),
-            Bark::Deaf => stopper.stop(super::STOP_GRACE.saturating_sub(INTERRUPT_PATIENCE)),
-            Bark::TimedOut(request) => it.withdrew(&request),
-            Bark::Moment => worked.keep(it.reporter.active_ms()),
-        });
-    })?;
-    let it = Arc::clone(shared);
-    thread("wait", move || {
-        let end = control.wait();
-        // The watchdog ends before the last output is read: silence of a dead agent is no reason to stop it.
-        it.watchdog.over();
-        for _ in 0..2 {
-            let _ = all_read.recv_timeout(LAST_WORDS);
-        }
-        // The last report of the attempt, after everything that it printed: later reports about it would be ignored.
-        it.reporter.tell(AttemptReport::Ended(it.seen(end)));
-    })
-}
-
 pub(super) fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     threads::spawn(name, body).map(drop)
-}
-
-/// Writes until nobody has more to say; then the agent's standard input ends.
-fn write(stdin: Option<ChildStdin>, opening: &[String], outbox: &Receiver<String>) {
-    let Some(mut stdin) = stdin else { return };
-    let mut say = |line: &str| stdin.write_all(format!("{line}\n").as_bytes()).is_ok();
-    if opening.iter().all(|line| say(line)) {
-        while let Ok(line) = outbox.recv() {
-            if !say(&line) {
-                return;
-            }
-        }
-    }
 }
 
 impl AgentShared {

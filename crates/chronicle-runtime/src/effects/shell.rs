@@ -21,6 +21,7 @@ use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, Ring, SpawnError,
     shell_argv,
 };
+use crate::threads;
 
 /// Lines of a command's output that the ledger keeps.
 const OUTPUT_LINES: usize = 40;
@@ -122,6 +123,11 @@ impl Shell {
         let shown = self.context.redactor.redact(command);
         self.transcript.add(From::Supervisor, &shown);
         self.context.activities.add(self.work.intent.attempt, Bit::Ran, &shown);
+        let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
+        let (done, all_read) = sync_channel(2);
+        // Before the command: one that has begun may not be told as one that could not be started.
+        let stdout = self.follow(From::Agent, &output, done.clone())?;
+        let stderr = self.follow(From::Stderr, &output, done)?;
         let mut kept = match self.begin(command) {
             Ok(Some(kept)) => kept,
             Ok(None) => return Ok((stopped_before(), String::new())),
@@ -130,20 +136,9 @@ impl Shell {
         };
         // Closed at once: a command that reads its input must not wait for ever.
         drop(kept.stdin.take());
-        let output = Arc::new(Mutex::new(Ring::new(OUTPUT_LINES, OUTPUT_BYTES)));
-        let (done, all_read) = sync_channel(2);
-        let followed = self
-            .follow(kept.stdout, From::Agent, &output, done.clone())
-            .and_then(|()| self.follow(kept.stderr, From::Stderr, &output, done));
-        if followed.is_err() {
-            // Nobody reads it: it is killed before its end is told, so that nothing starts beside it.
-            kept.control.stop(Duration::ZERO);
-        }
+        let _ = stdout.send(kept.stdout);
+        let _ = stderr.send(kept.stderr);
         let end = kept.control.wait();
-        if let Err(why) = followed {
-            lock(&self.now).control = None;
-            return Err(why);
-        }
         for _ in 0..2 {
             let _ = all_read.recv_timeout(LAST_WORDS);
         }
@@ -175,18 +170,17 @@ impl Shell {
         Ok(Some(kept))
     }
 
-    /// Reads a pipe to its end on a thread of its own.
-    fn follow(
+    /// Starts a thread that reads a pipe to its end, once it is given one.
+    fn follow<P: Read + Send + 'static>(
         &self,
-        pipe: impl Read + Send + 'static,
         from: From,
         output: &Arc<Mutex<Ring>>,
         done: SyncSender<()>,
-    ) -> Result<(), String> {
+    ) -> Result<SyncSender<P>, String> {
         let (context, id) = (Arc::clone(&self.context), self.work.intent.attempt);
         let transcript = Arc::clone(&self.transcript);
         let output = Arc::clone(output);
-        let body = move || {
+        let body = move |pipe: P| {
             let mut inside_key = false;
             for line in OutputLines::new(pipe).map_while(Result::ok) {
                 let text = match line {
@@ -201,7 +195,8 @@ impl Shell {
             }
             let _ = done.send(());
         };
-        thread("output", body).map_err(|error| format!("no thread to read it: {error}"))
+        threads::spawn_waiting("output", body)
+            .map_err(|error| format!("no thread to read it: {error}"))
     }
 }
 

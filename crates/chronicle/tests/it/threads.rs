@@ -46,6 +46,65 @@ fn a_run_that_cannot_be_resumed_for_now_stays_as_it_is() {
     session.assert_whole();
 }
 
+/// Whether a keeper was ever started for an attempt of the newest run.
+fn was_kept(session: &Session, attempt: &str) -> bool {
+    session.run_file(&format!("keepers/{attempt}.lock")).exists()
+}
+
+#[test]
+fn what_could_not_be_started_has_not_run() {
+    let pay = "{name: Pay, phases: {pay: {run: command, commands: ['echo paid >> log'], once: true, next: [done]}}}";
+    let session = Session::with(pay, "{}");
+    without(&session, "output", RUN).exits(4).prints("could not be started");
+    assert!(!was_kept(&session, "a1"), "the command may have run");
+    session.chronicle(&["retry"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.read("log"), "paid\n");
+    assert!(was_kept(&session, "a2"), "a keeper leaves its lock");
+    session.assert_whole();
+    for thread in ["leases", "write", "read", "stderr", "watch", "wait"] {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        without(&session, thread, RUN).exits(4).prints("could not be started");
+        assert!(!was_kept(&session, "a1"), "{thread}");
+    }
+}
+
+const VERIFIED: &str = "
+name: Verified
+phases:
+  work: {approval: before, verify: ['echo verified >> log'], cleanup: ['echo cleaned >> log'], next: [done]}
+";
+
+/// Its worker can do nothing about it, and is not sent back.
+#[test]
+fn a_verify_that_cannot_be_started_asks_a_person_and_repeats_no_work() {
+    for thread in ["shell", "output"] {
+        let session = Session::with(VERIFIED, SCRIPT);
+        session.run().exits(4);
+        session.chronicle(&["approve"]).exits(0);
+        let said = without(&session, thread, &["resume"]).exits(4);
+        said.prints("its `verify` could not be started");
+        assert_eq!(session.events_of("attempt_started").len(), 2, "{thread}");
+        session.chronicle(&["retry"]).exits(0).prints("`work` is verified again");
+        session.chronicle(&["resume"]).exits(0);
+        assert_eq!(session.read("log"), "worked verified\ncleaned\n", "{thread}");
+        session.assert_whole();
+    }
+}
+
+#[test]
+fn a_cleanup_that_cannot_be_started_is_told_and_holds_up_nothing() {
+    let workflow = VERIFIED.replace("verify: ['echo verified >> log'], ", "");
+    let session = Session::with(&workflow, SCRIPT);
+    session.run().exits(4);
+    session.chronicle(&["approve"]).exits(0);
+    let said = without(&session, "shell", &["resume"]).exits(0);
+    said.talks("a2 could not be started: \"no thread to tend it");
+    session.chronicle(&["log"]).exits(0).prints("a2 could not be started");
+    assert_eq!(session.read("log"), "worked ");
+    session.assert_whole();
+}
+
 /// What tends a worker is there, or the worker is not.
 #[test]
 fn a_worker_that_cannot_be_tended_is_ended_and_a_person_asked() {

@@ -31,8 +31,8 @@ pub(in crate::engine) fn retry(
     if let Some((place, attempt)) = waiting(scratch.state(), place) {
         return cut_short(scratch, by, place, attempt, wish);
     }
-    let (gate, place, asks_again) = match held(scratch.state(), place) {
-        Ok((gate, frame)) => (gate, frame.place(), was_refused(frame)),
+    let (gate, place, asks_again, is_done) = match held(scratch.state(), place) {
+        Ok((gate, frame)) => (gate, frame.place(), was_refused(frame), lacks_verify(frame)),
         Err(refusal) => return refusal,
     };
     let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
@@ -59,16 +59,23 @@ pub(in crate::engine) fn retry(
     let (who, note, from) = (who(by), wish.note.to_owned(), wish.from);
     let (answer, agent) = (GateAnswer::Retry, wish.agent.cloned());
     scratch.emit(Event::GateAnswered { gate, answer, who, note, agent, from });
-    Answer::Accepted(if asks_again {
-        format!("`{place}` asks again whether it may begin")
-    } else {
-        format!("`{place}` is tried again")
-    })
+    let again = match (asks_again, is_done && wish.agent.is_none() && wish.from.is_none()) {
+        (true, _) => "asks again whether it may begin",
+        (false, true) => "is verified again",
+        (false, false) => "is tried again",
+    };
+    Answer::Accepted(format!("`{place}` {again}"))
 }
 
 /// True if a person said that the phase may not begin.
 fn was_refused(frame: &Frame) -> bool {
     matches!(&frame.stage, Stage::Gated { held, .. } if matches!(**held, Stage::Refused { .. }))
+}
+
+/// True if the work is done, and only its `verify` could not be started.
+fn lacks_verify(frame: &Frame) -> bool {
+    let Stage::Gated { held, .. } = &frame.stage else { return false };
+    matches!(&**held, Stage::Left(way) if way.check.is_unstarted())
 }
 
 /// Nothing starts before the next approval: what the person says is kept as a note for whoever begins then.

@@ -105,6 +105,144 @@ fn personas_as_people_write_them() {
     );
 }
 
+/// A list of tools that is overlooked allows every tool, so each must be an error for a run.
+#[test]
+fn a_list_of_tools_that_is_not_read_refuses_the_persona() {
+    let wrong = [
+        "name: scout\ntools = read",
+        "name: scout\n tools: read",
+        "name: scout\n\ttools: read",
+        "description: scout\n  tools = read",
+        "description: a: b\n disallowedTools: bash",
+        "description: a: b\ntools read",
+        "tools: bash\ntools: read",
+        "description: a: b\ntools: bash\ntools: read",
+        "disallowedTools: read\ndisallowed_tools: bash",
+        "Tools: read",
+        "tool: read",
+        "TOOLS: read",
+        "'tools ': read",
+        "allowed-tools: read",
+        "allowed_tools: read",
+        "allowedTools: read",
+        "disallowed-tools: bash",
+        "DisallowedTools: bash",
+        "denied tools: bash",
+        "tools-allowed: read",
+        "tolls: read",
+        "dissalowedTools: bash",
+        "{name: scout, Tools: read}",
+        "description: a: b\n\"tools\": read",
+        "limits:\n  tools: read",
+        "tools: {allow: [read]}",
+        "tools:\n  allow: [read]",
+        "disallowedTools: [[bash]]",
+        "description: a: b\ndisallowedTools: bash,\n  write",
+        "description: a: b\ndisallowedTools:\nbash",
+        "description: a: b\ndisallowedTools: read\n- bash",
+    ];
+    for format in [Format::Native, Format::Template] {
+        for head in wrong {
+            for text in [format!("---\n{head}\n---\nHi.\n"), format!("---\r{head}\r---\rHi.\r")] {
+                let read = persona::read(&source(&text), format);
+                let is_error = |it: &Problem| it.severity == Severity::Error && it.span.is_some();
+                let is_refused = read.unsupported.iter().any(is_error);
+                assert!(is_refused, "{text:?}: {:?} {:?}", read.persona, read.problems);
+                assert!(read.problems.iter().any(is_error), "{text:?}");
+            }
+        }
+        for text in [
+            "# Scout\n\n---\nname: scout\ntools: read\n---\nHi.",
+            "name: scout\ntools: read\n---\nHi.",
+            "+++\ntools = read\n+++\n",
+        ] {
+            let read = persona::read(&source(text), format);
+            assert!(read.unsupported.iter().any(|it| it.code == "unread-tools"), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_list_of_tools_that_is_not_read_is_told_with_its_place() {
+    check_persona(
+        "---\nname: scout\nTools: read\n---\n",
+        &expect![[r#"
+        {"name":"scout"}
+        error[unread-tools] f:3:1: `Tools` looks like a list of tools and is not read as one (hint: did you mean `tools`?)
+    "#]],
+    );
+    check_persona(
+        "---\nname: scout\n disallowedTools: bash\n---\n",
+        &expect![[r#"
+        {"name":"scout"}
+        error[unread-tools] f:3:1: `disallowedTools` looks like a list of tools and is not read as one (hint: begin a line with `disallowedTools:`, without blanks before it)
+    "#]],
+    );
+    check_persona(
+        "---\nname: scout\ntools: bash\ntools: read\nname: two\n---\n",
+        &expect![[r#"
+            {"name":"scout","tools":{"allow":["bash"]}}
+            error[duplicate-key] f:4:1: `tools` is said twice (hint: write one list)
+            note[duplicate-key] f:5:1: `name` is said twice: the first one counts
+        "#]],
+    );
+    check_persona(
+        "---\nname: scout\ntools: {allow: [read]}\n---\n",
+        &expect![[r#"
+        {"name":"scout"}
+        error[wrong-type] f:3:8: `tools` must be a list of names (hint: write `tools: read, grep` for what is allowed, `disallowedTools: bash` for what is denied)
+    "#]],
+    );
+    check_persona(
+        "# Scout\n---\ntools: read\n---\n",
+        &expect![[r##"
+        {"name":"stem","prompt":"# Scout\n---\ntools: read\n---"}
+        note[plain-persona] f: no fields before the text: every tool is allowed, and it helps only where `followups` names it
+        error[unread-tools] f:3:1: `tools` is not read: the file does not begin with `---` (hint: begin the file with a line `---`, then the fields, then another line `---`)
+    "##]],
+    );
+    check_persona(
+        "---\ndescription: a: b\ndisallowedTools: bash,\n  write\n---\n",
+        &expect![[r#"
+            {"name":"stem","description":"a: b","tools":{"deny":["bash"]}}
+            error[unread-tools] f:4:1: this line of `disallowedTools` is not read (hint: write all names on one line, separated by commas)
+        "#]],
+    );
+}
+
+#[test]
+fn lists_of_tools_as_people_write_them_are_read() {
+    let reads = |head: &str, begin: &str| {
+        let read =
+            persona::read(&source(&format!("{begin}---\n{head}\n---\nHi.\n")), Format::Native);
+        assert!(
+            read.problems.is_empty() && read.unsupported.is_empty(),
+            "{head}: {:?}",
+            read.problems
+        );
+        let tools = read.persona.unwrap().tools;
+        (tools.allow.unwrap_or_default().join(" "), tools.deny.join(" "))
+    };
+    let is = |allow: &str, deny: &str| (allow.to_owned(), deny.to_owned());
+    assert_eq!(reads("tools: read, grep", ""), is("read grep", ""));
+    assert_eq!(reads("tools: read", "\n \r\n\u{feff}"), is("read", ""));
+    assert_eq!(reads("  name: a\n  tools: [read]", ""), is("read", ""));
+    assert_eq!(reads("\"tools\": read", ""), is("read", ""));
+    assert_eq!(reads("# tools: bash\ntools: read # tools: bash", ""), is("read", ""));
+    assert_eq!(reads("description: a: b\ntools: read # only", ""), is("read", ""));
+    assert_eq!(
+        reads("description: a: b\ndisallowedTools:\n  - bash\n  - write", ""),
+        is("", "bash write")
+    );
+    assert_eq!(reads("disallowed_tools: bash", ""), is("", "bash"));
+    assert_eq!(reads("description: |\n  Use it.\n  Tools: all of them", ""), is("", ""));
+    assert_eq!(
+        reads("description: \"Use it.\n  Tools: all of them\"\ntools: read", ""),
+        is("read", "")
+    );
+    assert_eq!(reads("mcpServers:\n  x:\n    tools: [a]\ntools: read", ""), is("read", ""));
+}
+
 #[test]
 fn a_text_without_fields_is_a_persona_that_is_called_as_its_file() {
     check_persona(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chronicle_core::definition::persona::Persona;
-use chronicle_core::definition::workflow::{Loaded, Phase, Severity, Workflow};
+use chronicle_core::definition::workflow::{Loaded, NOT_SUPPORTED_YET, Phase, Severity, Workflow};
 
 use super::{Catalog, FoundPersona, Level};
 
@@ -63,12 +63,13 @@ impl Catalog {
         .take(HELPERS_MAX)
     }
 
-    /// Reports fields of named personas that this version cannot enforce.
+    /// Reports what named personas must not be used with, such as fields that this version cannot enforce.
     pub(super) fn judge_personas(&self, loaded: &mut Loaded) {
         for found in self.named_in(&loaded.workflows) {
             let mut unsupported = found.unsupported.clone();
             if self.accepts_unenforced {
-                for problem in &mut unsupported {
+                // Only what cannot be enforced yet can be accepted: a list of tools that is not read must be mended.
+                for problem in unsupported.iter_mut().filter(|it| it.code == NOT_SUPPORTED_YET) {
                     problem.severity = Severity::Warning;
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::persona::{self, Persona, Team};
-use chronicle_core::definition::workflow::{Format, Problem, Source};
+use chronicle_core::definition::workflow::{Format, Problem, Severity, Source, Trouble};
 
 use super::files::{self, has_ending};
 use super::places::Places;
@@ -28,18 +28,39 @@ pub struct FoundPersona {
     pub overrides: Vec<Origin>,
     /// Problems of the file that do not stop a run.
     pub problems: Vec<Problem>,
-    /// Fields that this version cannot enforce: errors for runs that use it.
+    /// What is told of runs that use it: fields that this version cannot enforce and lists of tools that are not read, as
+    /// errors; other files of the same name and folder, which are only a warning in folders of other programs.
     pub unsupported: Vec<Problem>,
     /// The text of its file.
     pub source: Source,
     is_plain: bool,
+    /// The folder of personas that it was found in, at any depth; `None` if it is built in.
+    folder: Option<PathBuf>,
 }
 
 impl FoundPersona {
     /// True if a worker may ask for it although no phase names it: the file declares itself a persona, and everything in it can
     /// be enforced.
     pub(super) fn can_help(&self) -> bool {
-        !self.is_plain && self.unsupported.is_empty()
+        let is_wrong = |problem: &Problem| problem.severity == Severity::Error;
+        !self.is_plain && !self.unsupported.iter().any(is_wrong)
+    }
+
+    /// Notes another file of the same name. Which of two in one folder is used depends on the names of the files, and they may
+    /// allow different tools.
+    fn override_with(&mut self, other: Origin, folder: Option<&Path>, format: Format) {
+        if folder.is_some() && self.folder.as_deref() == folder {
+            let (name, path) = (&self.persona.name, &self.origin.path);
+            let message = format!("`{path}` is called `{name}` too, and comes first");
+            let trouble = Trouble::new("duplicate-persona", message);
+            let trouble = trouble.hint("rename or delete one of them");
+            let is_ours = format == Format::Native;
+            let severity = if is_ours { Severity::Error } else { Severity::Warning };
+            let problem = Problem::of_file(other.path.clone(), severity, trouble);
+            self.problems.push(problem.clone());
+            self.unsupported.push(problem);
+        }
+        self.overrides.push(other);
     }
 }
 
@@ -90,7 +111,10 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let origin = Origin::of(level, &path);
             match files::source(&path, stem) {
-                Ok(source) => add(&mut found, &mut problems, source, format, origin),
+                Ok(source) => {
+                    let folder = Some(folder.as_path());
+                    add(&mut found, &mut problems, (source, format), origin, folder);
+                }
                 Err(trouble) => problems.add_file(&path, trouble),
             }
         }
@@ -101,7 +125,7 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
         let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
         let origin = Origin { level: Level::Builtin, path: name.clone(), file: None, format: None };
         let source = Source { file: None, name, key, text: file.text.to_owned() };
-        add(&mut found, &mut problems, source, Format::Native, origin);
+        add(&mut found, &mut problems, (source, Format::Native), origin, None);
     }
     (found, problems)
 }
@@ -136,15 +160,15 @@ fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
 fn add(
     found: &mut Vec<FoundPersona>,
     problems: &mut FileProblems,
-    source: Source,
-    format: Format,
+    (source, format): (Source, Format),
     origin: Origin,
+    folder: Option<&Path>,
 ) {
     let read = persona::read(&source, format);
     let Some(persona) = read.persona else { return problems.add(&source, read.problems) };
     match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
         // The first one wins: the project's before the user's, and both before those that are built in.
-        Some(first) => first.overrides.push(origin),
+        Some(first) => first.override_with(origin, folder, format),
         None => found.push(FoundPersona {
             persona,
             origin,
@@ -153,6 +177,7 @@ fn add(
             unsupported: read.unsupported,
             source,
             is_plain: read.is_plain,
+            folder: folder.map(Path::to_owned),
         }),
     }
 }

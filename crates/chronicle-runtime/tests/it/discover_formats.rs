@@ -206,6 +206,31 @@ fn links_are_followed_inside_and_refused_outside() {
 }
 
 #[test]
+fn two_personas_of_one_name_in_one_folder_are_told() {
+    let (loose, scout) = ("---\nname: scout\n---\nLook.", "---\ntools: read\n---\nLook.");
+    check(
+        &[
+            ("proj/.chronicle/personas/aaa.md", loose),
+            ("proj/.chronicle/personas/scout.md", scout),
+            ("proj/.claude/agents/deep/seer.md", scout),
+            ("proj/.claude/agents/seer.md", scout),
+            ("proj/.claude/agents/scout.md", scout),
+            ("proj/.pi/agents/seer.md", scout),
+        ],
+        &expect![[r#"
+            persona scout < proj/.chronicle/personas/aaa.md
+              overrides proj/.chronicle/personas/scout.md
+              overrides proj/.claude/agents/scout.md
+              error[duplicate-persona] proj/.chronicle/personas/scout.md: `proj/.chronicle/personas/aaa.md` is called `scout` too, and comes first (hint: rename or delete one of them)
+            persona seer < proj/.claude/agents/seer.md
+              overrides proj/.claude/agents/deep/seer.md
+              overrides proj/.pi/agents/seer.md
+              warning[duplicate-persona] proj/.claude/agents/deep/seer.md: `proj/.claude/agents/seer.md` is called `seer` too, and comes first (hint: rename or delete one of them)
+        "#]],
+    );
+}
+
+#[test]
 fn personas_teams_and_rules_of_the_project_come_first() {
     check(
         &[
@@ -450,6 +475,7 @@ fn personas_in_folders_and_without_fields_are_found() {
               note[plain-persona] proj/agents/plain.md: no fields before the text: every tool is allowed, and it helps only where `followups` names it
             persona scout < proj/agents/scout.md
               overrides proj/agents/core/scout.md
+              warning[duplicate-persona] proj/agents/core/scout.md: `proj/agents/scout.md` is called `scout` too, and comes first (hint: rename or delete one of them)
             persona mason < proj/agents/core/build/mason.md
             note[not-a-persona] proj/agents/docs/README.md: no fields before the text: it is no persona
         "#]],

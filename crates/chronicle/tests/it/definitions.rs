@@ -297,6 +297,41 @@ fn an_unsupported_field_is_refused_everywhere_and_can_be_accepted() {
 }
 
 #[test]
+fn no_run_starts_with_a_persona_whose_list_of_tools_is_not_read() {
+    let session = Session::with(
+        "phases: [{id: a, persona: scout}]",
+        "a:\n  - tool: {name: bash, input: {command: 'true'}}\n  - complete: {summary: done}\n",
+    );
+    let run = ["run", "main", "t", "--agent", "scripted:script.yaml", "--accept-unenforced"];
+    for folder in [".chronicle/personas", ".claude/agents"] {
+        let file = format!("{folder}/scout.md");
+        session.write(&file, "---\nname: scout\nallowed-tools: read\n---\nYou look.\n");
+        let place = format!("{file}:3:1");
+        session.chronicle(&["check"]).exits(3).prints("error[unread-tools]").prints(&place);
+        session.run().exits(3).talks("did you mean `tools`?").talks(&place);
+        session.chronicle(&run).exits(3).talks("error[unread-tools]");
+        std::fs::remove_file(session.path(&file)).unwrap();
+    }
+    assert!(!session.has(".chronicle/runs"), "nothing ran");
+}
+
+#[test]
+fn a_second_persona_of_the_same_name_is_told_before_a_run() {
+    let session =
+        Session::with("phases: [{id: a, persona: scout}]", "a:\n  - complete: {summary: done}\n");
+    let write = |folder: &str| {
+        session.write(&format!("{folder}/aaa.md"), "---\nname: scout\n---\nYou look.\n");
+        session.write(&format!("{folder}/scout.md"), "---\ntools: read\n---\nYou look.\n");
+    };
+    write(".claude/agents");
+    session.chronicle(&["check"]).exits(0).prints("warning[duplicate-persona]");
+    session.run().exits(0).talks("warning[duplicate-persona]");
+    write(".chronicle/personas");
+    session.chronicle(&["check"]).exits(3).prints("error[duplicate-persona]");
+    session.run().exits(3).talks("error[duplicate-persona]").talks("scout.md");
+}
+
+#[test]
 fn rules_of_another_program_do_not_keep_everything_from_starting() {
     let session = Session::with("phases: [{id: a}]", "a:\n  - complete: {summary: x}\n");
     let file = ".pi/damage-control-rules.yaml";

@@ -17,9 +17,11 @@ pub(crate) enum Parts {
     Both { head: Range<usize>, body: Range<usize> },
 }
 
-/// Finds the frontmatter: the text starts with a line `---`, and a later line starts with `---`.
+/// Finds the frontmatter: the first line that is not blank is `---`, and a later line starts with `---`.
 pub(crate) fn split(text: &str) -> Parts {
-    let begin = text.len() - text.trim_start_matches('\u{feff}').len();
+    // A blank line before the fields is hard to see. If it hid them, a persona would lose its lists of tools.
+    let is_blank = |letter: char| letter == '\u{feff}' || letter.is_whitespace();
+    let begin = text.len() - text.trim_start_matches(is_blank).len();
     let Some(after) = text[begin..].strip_prefix("---") else { return Parts::Plain };
     let line = after.split(['\n', '\r']).next().unwrap_or_default();
     // `---` with more behind it is a heading or a table of Markdown.
@@ -84,6 +86,7 @@ mod tests {
         assert_eq!(parts("---\r\na: 1\r\n---\r\nx\r\ny"), Some(("\r\na: 1\r", "x\ny".to_owned())));
         assert_eq!(parts("---\ra: 1\r---\rx"), Some(("\ra: 1", "x".to_owned())));
         assert_eq!(parts("\u{feff}---\na: 1\n---"), Some(("\na: 1", String::new())));
+        assert_eq!(parts("\n \n---\na: 1\n---\nx"), Some(("\na: 1", "x".to_owned())));
         assert_eq!(parts("---\n---\nx"), Some(("", "x".to_owned())));
         assert_eq!(
             parts("---\na: 1\n---\none\n---\ntwo").map(|it| it.1).as_deref(),

@@ -1,11 +1,13 @@
 //! Personas: a system prompt with tools and a model, from a Markdown file; and teams of them.
 //!
 //! Persona files come from several programs with different fields. All of them are read, and none is refused for an unknown
-//! field. A run freezes the personas that it uses into its first event.
+//! field, unless it looks like a list of tools. A run freezes the personas that it uses into its first event.
 
 pub(crate) mod frontmatter;
+mod lines;
 mod read;
 mod team;
+mod tool_lists;
 
 use serde::{Deserialize, Serialize};
 

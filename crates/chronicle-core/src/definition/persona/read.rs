@@ -2,6 +2,8 @@
 
 use super::Persona;
 use super::frontmatter::{self, Parts};
+use super::lines::read_lines;
+use super::tool_lists::{self, ALLOWED, DENIED, Frontmatter, is_tool_list, meant_by};
 use crate::base::quote::is_deceptive;
 use crate::definition::workflow::check::doubt;
 use crate::definition::workflow::draft::{Field, Named, Node, Span, Value};
@@ -43,8 +45,18 @@ const PAGES: [&str; 9] = [
 /// Fields that this version cannot enforce.
 const UNSUPPORTED: [&str; 4] = ["skills", "extensions", "max_turns", "maxTurns"];
 
-/// Fields that list tools, each of which must be one that some agent has.
-const TOOLS: [&str; 2] = ["tools", "disallowedTools"];
+/// All other fields that are read.
+const READ: [&str; 9] = [
+    "name",
+    "description",
+    "provider",
+    "model",
+    "thinking",
+    "thinkingLevel",
+    "effort",
+    "isolated",
+    "color",
+];
 
 /// The result of reading a persona file.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +65,7 @@ pub struct PersonaRead {
     pub persona: Option<Persona>,
     /// Problems of the file itself.
     pub problems: Vec<Problem>,
-    /// Errors for runs that use it: fields that this version cannot enforce.
+    /// Errors for runs that use it: fields that this version cannot enforce, and lists of tools that are not read.
     pub unsupported: Vec<Problem>,
     /// True if it has no frontmatter, so that only its folder says that it is a persona.
     pub is_plain: bool,
@@ -106,7 +118,11 @@ fn persona(
     let (head, body) = match frontmatter::split(text) {
         Parts::Both { head, body } => (head, body),
         Parts::Plain => {
-            return plain(source, problems).filter(|it| name_fits(&it.name, problems));
+            let persona = plain(source, problems).filter(|it| name_fits(&it.name, problems));
+            if persona.is_some() {
+                refuse(tool_lists::misplaced(text), problems, unsupported);
+            }
+            return persona;
         }
         Parts::Unclosed => {
             problems.push(frontmatter::unclosed(0));
@@ -116,12 +132,13 @@ fn persona(
     // Written by people for a reader that took each line by itself: what is no YAML is read so.
     let mut doubts = Problems::default();
     let fields = frontmatter::fields(0, text, head.clone(), &mut doubts);
-    let fields = match fields.filter(|_| !doubts.has_error()) {
-        Some(fields) => fields,
-        None => lines(text, head),
-    };
+    let fields = fields.filter(|_| !doubts.has_error());
+    let is_yaml = fields.is_some();
+    let fields = fields.unwrap_or_else(|| read_lines(text, head.clone()));
+    let overlooked = Frontmatter { text, head, fields: &fields, is_yaml }.overlooked(is_known);
+    refuse(overlooked, problems, unsupported);
     tell_unsupported(&fields, problems, unsupported);
-    for name in fields.iter().filter(|field| TOOLS.contains(&field.name.as_str())).flat_map(said) {
+    for name in fields.iter().filter(|field| is_tool_list(&field.name)).flat_map(said) {
         let Some(doubt) = doubt(&name, format) else { continue };
         // A name that no tool has allows or denies nothing: a run that uses such a persona must not begin.
         if doubt.severity == Severity::Error {
@@ -134,6 +151,22 @@ fn persona(
     persona.prompt = frontmatter::body(text, body);
     sheet.finish();
     name_fits(&persona.name, problems).then_some(persona)
+}
+
+/// Reports what a run with this persona must not begin with.
+fn refuse(
+    findings: impl IntoIterator<Item = Finding>,
+    problems: &mut Problems,
+    unsupported: &mut Problems,
+) {
+    for finding in findings {
+        unsupported.push(finding.clone());
+        problems.push(finding);
+    }
+}
+
+fn is_known(name: &str) -> bool {
+    READ.contains(&name) || OTHERS.contains(&name) || UNSUPPORTED.contains(&name)
 }
 
 /// Reports unsupported fields twice: as a note when the file is checked, as an error when a run uses it.
@@ -170,38 +203,6 @@ fn name_fits(name: &str, problems: &mut Problems) -> bool {
     false
 }
 
-/// `key: value`, split at the first colon of each line; `- item` below a key without a value.
-fn lines(text: &str, head: std::ops::Range<usize>) -> Vec<Field> {
-    let mut fields: Vec<Field> = Vec::new();
-    let mut start = head.start;
-    for line in text.get(head).unwrap_or_default().split_inclusive('\n') {
-        let span = Span { source: 0, start, end: start + line.trim_end().len() };
-        start += line.len();
-        let item = line.trim().strip_prefix("- ").map(str::trim);
-        // Items belong to the field above them, at any depth: this reader is for files that no YAML parser accepts.
-        if let (Some(item), Some(last)) = (item, fields.last_mut()) {
-            add(last, item, span);
-        } else if let Some((key, value)) = line.split_once(':')
-            && !line.starts_with([' ', '\t', '#'])
-            && !key.trim().is_empty()
-            && !fields.iter().any(|field| field.name == key.trim())
-        {
-            fields.push(Field::said(key.trim(), value.trim().trim_matches(['"', '\'']), span));
-        }
-    }
-    fields
-}
-
-fn add(field: &mut Field, item: &str, span: Span) {
-    let item = Node { span, value: Value::Scalar(item.to_owned()) };
-    match &mut field.value.value {
-        Value::List(items) => items.push(item),
-        // `tools:` with its items below it. A field with a value of its own on its line is no list.
-        Value::Scalar(text) if text.is_empty() => field.value.value = Value::List(vec![item]),
-        Value::Null | Value::Scalar(_) | Value::Map(_) => {}
-    }
-}
-
 /// The names in a comma-separated list, a YAML list, or one name, each with its place.
 fn said(field: &Field) -> Vec<Named> {
     let split = |node: &Node| -> Vec<Named> {
@@ -234,8 +235,8 @@ impl PersonaFields<'_> {
             prompt: String::new(),
             tools: Tools {
                 // `*` allows everything, which is no list at all.
-                allow: self.names(&["tools"]).filter(|names| !names.iter().any(|it| it == "*")),
-                deny: self.names(&["disallowedTools"]).unwrap_or_default(),
+                allow: self.names(&ALLOWED).filter(|names| !names.iter().any(|it| it == "*")),
+                deny: self.names(&DENIED).unwrap_or_default(),
                 own_only: false,
             },
             model: model.map(|model| match provider {
@@ -306,6 +307,8 @@ impl PersonaFields<'_> {
             Value::Scalar(_) | Value::List(_) => {
                 Some(said(&field).into_iter().map(|name| name.text).collect())
             }
+            // An error already.
+            Value::Map(_) if is_tool_list(&field.name) => None,
             Value::Map(_) => {
                 self.wrong(&field, "a list of names");
                 None
@@ -319,17 +322,24 @@ impl PersonaFields<'_> {
     }
 
     fn finish(self) {
-        for field in self.fields {
-            if !OTHERS.contains(&field.name.as_str()) {
-                let message =
-                    format!("a persona has no field {}: it is ignored", quoted(&field.name));
-                self.problems.push(Finding::new(
-                    Severity::Note,
-                    "unknown-field",
-                    field.at,
-                    message,
-                ));
+        let mut told: Vec<String> = Vec::new();
+        for Field { name, at, .. } in self.fields {
+            let is_read = READ.contains(&name.as_str());
+            // What is or looks like a list of tools is an error already.
+            let is_list = is_tool_list(&name) || !is_known(&name) && meant_by(&name).is_some();
+            if is_list || is_known(&name) && !is_read || told.contains(&name) {
+                continue;
             }
+            let what = quoted(&name);
+            let note = if is_read {
+                let message = format!("{what} is said twice: the first one counts");
+                Finding::new(Severity::Note, "duplicate-key", at, message)
+            } else {
+                let message = format!("a persona has no field {what}: it is ignored");
+                Finding::new(Severity::Note, "unknown-field", at, message)
+            };
+            self.problems.push(note);
+            told.push(name);
         }
     }
 }

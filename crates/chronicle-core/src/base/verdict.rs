@@ -24,9 +24,9 @@ pub enum Judged {
 }
 
 const YES: [&str; 5] = ["pass", "passed", "approve", "approved", "lgtm"];
-const NO: [&str; 13] = [
+const NO: [&str; 16] = [
     "fail", "failed", "fails", "failing", "failure", "failures", "reject", "rejected", "rejects",
-    "block", "blocked", "blocks", "rework",
+    "block", "blocked", "blocks", "blocker", "blockers", "blocking", "rework",
 ];
 /// Two-word phrases that mean no.
 const NO_PAIRS: [(&str, &str); 8] = [
@@ -90,7 +90,7 @@ const TAKES_BACK: [&str; 6] = ["but", "however", "although", "except", "unless",
 /// Conditions only directly after the yes: `PASS, once CI is green`.
 const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
 /// Words after `with` that make a yes reserved.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 18] = [
     "issue",
     "issues",
     "problem",
@@ -102,6 +102,13 @@ const RESERVED: [&str; 11] = [
     "changes",
     "fixes",
     "failures",
+    "bug",
+    "bugs",
+    "defect",
+    "defects",
+    "errors",
+    "regression",
+    "regressions",
 ];
 const NONE: [&str; 7] = ["0", "no", "none", "nothing", "zero", "without", "never"];
 const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴", "⚠", "~~"];

@@ -37,6 +37,9 @@ const PASSES: &[&str] = &[
     "Verdict: PASS with no reservations",
     "Verdict: PASS without reservations",
     "Verdict: APPROVE with nits",
+    "Verdict: PASS (with 2 non-blocking nits)",
+    "Verdict: PASS (0 blockers, no blocking bugs)",
+    "Verdict: PASS with no known bugs",
     "Verdict: PASS. This does not change behaviour. Anything else?",
     "Verdict: PASS, no tests failed, none blocked (failed: 0)",
     "Verdict: PASS for all phases",
@@ -71,6 +74,11 @@ const PASSES: &[&str] = &[
 ];
 
 const FAILS: &[&str] = &[
+    "Verdict: PASS (with 2 blocking bugs)",
+    "Verdict: PASS with 2 bugs",
+    "Verdict: PASS, 1 blocker",
+    "Verdict: APPROVED with known regressions",
+    "Verdict: blocking issues",
     "",
     "it should pass",
     "PASS",

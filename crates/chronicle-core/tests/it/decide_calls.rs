@@ -229,8 +229,18 @@ fn who_denies_a_tool_denies_its_other_names() {
     ] {
         assert!(denied(deny, tool), "{deny} {tool}");
     }
+    for tool in
+        "sh zsh exec exec_command execute execute_command local_shell PowerShell run_command \
+        run_shell_command run_terminal_cmd terminal mcp__box__bash mcp__q__Shell"
+            .split_whitespace()
+    {
+        assert!(denied("bash", tool) && denied("shell", tool), "{tool}");
+    }
     for (deny, tool) in [
         ("monitor", "Bash"),
+        ("sh", "Bash"),
+        ("mcp__box__bash", "Bash"),
+        ("bash", "mcp__box__monitor"),
         ("multiedit", "Edit"),
         ("edit", "Write"),
         ("bash", "BashOutput"),

@@ -42,6 +42,14 @@ pub fn is_shell_tool(tool: &str) -> bool {
     SHELLS.contains(&name.as_str())
 }
 
+/// Runs commands too, but answers before they end, so that its success proves nothing about them.
+const WATCHER: &str = "monitor";
+
+/// Whether a tool of that name can run commands, in a shell or to watch what they print.
+pub(crate) fn runs_commands(tool: &str) -> bool {
+    is_shell_tool(tool) || tool.eq_ignore_ascii_case(WATCHER)
+}
+
 /// The command that a tool call runs; `None` if the tool is no shell or the field is missing.
 pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     if !is_shell_tool(tool) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::Limits;
+use crate::base::shell;
 
 /// Requirement that files must have changed.
 pub const CHANGED_FILES: &str = "changed_files";
@@ -440,20 +441,23 @@ pub fn is_named(list: &[String], tool: &str) -> bool {
 }
 
 /// Tools that do the same under another name, or the same and more. Who denies the first of a row means all of it.
-const FAMILIES: [&[&str]; 6] = [
-    &["bash", "monitor", "shell", "local_shell", "exec_command", "run_shell_command"],
-    &["shell", "bash", "monitor", "local_shell", "exec_command", "run_shell_command"],
+const FAMILIES: [&[&str]; 4] = [
     &["edit", "multiedit", "notebookedit", "edit_file", "replace", "patch", "apply_patch"],
     &["write", "write_file"],
     &["agent", "task"],
     &["task", "agent"],
 ];
 
+/// Usual names of tools that run commands. Who denies one of them means every tool that does.
+const COMMANDS: [&str; 2] = ["bash", "shell"];
+
 /// True if a list denies a tool: by its name, or by the usual name of tools that do the same.
 pub fn is_denied(deny: &[String], tool: &str) -> bool {
     let is_of = |family: &&[&str]| family.iter().any(|name| name.eq_ignore_ascii_case(tool));
-    let mut families = FAMILIES.into_iter().filter(is_of).filter_map(<[&str]>::first);
-    is_named(deny, tool) || families.any(|usual| is_named(deny, usual))
+    let families = FAMILIES.into_iter().filter(is_of).filter_map(<[&str]>::first);
+    // Not a family of its own: the names that run commands are listed once, where commands are read.
+    let commands = COMMANDS.iter().filter(|_| shell::runs_commands(tool));
+    is_named(deny, tool) || families.chain(commands).any(|usual| is_named(deny, usual))
 }
 
 fn fits(pattern: &str, tool: &str) -> bool {

@@ -6,6 +6,7 @@ use super::super::problem::{Finding, Severity, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
+use crate::base::shell::is_shell_tool;
 
 /// Tools of the agents that Chronicle knows, in lower case. Servers and extensions bring others, under any name.
 const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete_file edit edit_file enterplanmode exec_command \
@@ -55,7 +56,7 @@ pub(crate) fn doubt(name: &Named, format: Format) -> Option<Finding> {
     // What a server or a pattern may mean cannot be known beforehand.
     let is_open = text.contains('*') || text.starts_with("mcp__");
     let known = || KNOWN.split_whitespace();
-    if is_open || known().any(|tool| tool.eq_ignore_ascii_case(text)) {
+    if is_open || is_shell_tool(text) || known().any(|tool| tool.eq_ignore_ascii_case(text)) {
         return None;
     }
     let message = format!("no agent that Chronicle knows has a tool {}", quoted(text));

@@ -160,8 +160,8 @@ pub(super) const TOOLS: Shape = Shape {
             Kind::Texts,
             "",
             "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server. \
-             `bash` also denies `monitor` and other tools that run commands, `edit` also `multiedit` and `notebookedit`, `agent` \
-             also `task`.",
+             `bash` also denies every other tool that runs commands, such as `shell`, `exec`, `monitor` or `mcp__box__bash`; `edit` \
+             also `multiedit` and `notebookedit`, `agent` also `task`.",
         ),
         field(
             &["subagents"],

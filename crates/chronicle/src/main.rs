@@ -6,6 +6,7 @@ mod exit_code;
 mod failure;
 mod harmless;
 mod init;
+mod keyboard;
 mod mcp;
 mod scripted;
 mod terminal;

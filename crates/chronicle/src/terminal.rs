@@ -2,7 +2,7 @@
 //!
 //! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 
 use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::harmless::harmless;
+use crate::keyboard::{self, Keyboard};
 
 /// Columns of a page.
 const COLUMNS: usize = 100;
@@ -21,8 +22,8 @@ const HANGING: usize = 4;
 /// Longest text that a terminal is to show beside its bell.
 const RING_MAX: usize = 200;
 
-/// Longest answer that is read.
-const ANSWER_MAX: u64 = 8_000;
+/// Said before a question if something was typed that could have been taken for its answer.
+pub(crate) const TYPED_BEFORE: &str = "What was typed before this question was not used.";
 
 /// Whether colours may be used there.
 fn colours(stream: &impl IsTerminal) -> bool {
@@ -209,19 +210,22 @@ pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether a person sits there who can be asked.
+/// Whether a person sits there who can be asked now.
 pub(crate) fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+    is_answered() && keyboard::is_foreground()
 }
 
 /// Asks for a line; none when nobody answers.
 pub(crate) fn ask(question: &str) -> Option<String> {
+    let mut keyboard = Keyboard::default();
+    if keyboard.discard() {
+        self::talk(TYPED_BEFORE);
+    }
     let mut talk = io::stderr().lock();
     write!(talk, "{}", harmless(question, has_colours())).and_then(|()| talk.flush()).ok()?;
-    let mut line = String::new();
-    let read = io::stdin().lock().take(ANSWER_MAX).read_line(&mut line).ok()?;
+    drop(talk);
     // The end of input is no answer. An empty line is one, and it means no.
-    (read > 0).then_some(line)
+    keyboard.wait_for_line()
 }
 
 /// A time of the day where the person is.

@@ -195,7 +195,10 @@ impl LedgerError {
             // On this machine the holder can be asked to pause. A holder elsewhere cannot be reached from here, and taking its
             // lock is a decision that only a person who knows that machine can make.
             Self::Held { holder: Some(holder), .. } if holder.is_stopped() => {
-                format!("it was stopped by a signal; `kill -CONT {}` lets it continue", holder.pid)
+                format!(
+                    "it was stopped by a signal; `kill -CONT {}` lets it continue, or `fg` in its own terminal",
+                    holder.pid
+                )
             }
             Self::Held { holder: Some(holder), place } if holder.is_here() => {
                 format!("`chronicle pause{}` lets it rest", run_of(place))

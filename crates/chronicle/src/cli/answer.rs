@@ -341,7 +341,9 @@ fn waits_for(folder: &RunFolder, holder: &Holder) -> String {
     let (pid, run) = (holder.pid, folder.id.short());
     let seconds = handle::ANSWER_PATIENCE.as_secs();
     let stopped = if holder.is_stopped() {
-        format!(", which is stopped; `kill -CONT {pid}` lets it continue")
+        format!(
+            ", which is stopped; `kill -CONT {pid}` lets it continue, or `fg` in its own terminal"
+        )
     } else {
         String::new()
     };

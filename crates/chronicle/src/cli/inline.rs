@@ -1,9 +1,9 @@
 //! Asking the person at the terminal, while the run that needs them goes on being driven here.
 //!
-//! The answer goes to the gate that was shown: if somebody else answered meanwhile, the person is told so.
+//! The answer goes to the gate that was shown: if somebody else answered meanwhile, the person is told so. In the background
+//! nobody is asked, since whoever reads the terminal there is stopped: the person is told how to answer from elsewhere.
 
 use std::collections::BTreeSet;
-use std::io::BufRead;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronicle_core::base::ids::{GateId, HUMAN_INTERVENTION, Place};
@@ -14,6 +14,7 @@ use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words;
 use chronicle_runtime::handle::{Remote, threads};
 
+use crate::keyboard::{self, Keyboard, Typed};
 use crate::terminal;
 
 /// Asks about one gate at a time, and reads every line that is typed while the run is driven here: a line that nobody reads would
@@ -21,6 +22,8 @@ use crate::terminal;
 pub(super) struct Inline {
     remote: Remote,
     asked: BTreeSet<GateId>,
+    /// Gates that were told of in the background.
+    told: BTreeSet<GateId>,
     shared: Arc<Mutex<InlineState>>,
     is_listening: bool,
 }
@@ -28,6 +31,8 @@ pub(super) struct Inline {
 /// What the thread that reads lines must know.
 #[derive(Default)]
 struct InlineState {
+    /// Read and thrown away only under the lock: a line that is taken before a question is shown can never answer it.
+    keyboard: Keyboard,
     /// The gate that the next line answers.
     gate: Option<GateRow>,
     /// A gate that was answered, and the last line of the ledger that was seen before: if it stays open, it is asked about again.
@@ -38,7 +43,8 @@ struct InlineState {
 
 impl Inline {
     pub(super) fn new(remote: Remote) -> Self {
-        Self { remote, asked: BTreeSet::new(), shared: Arc::default(), is_listening: false }
+        let (asked, told) = (BTreeSet::new(), BTreeSet::new());
+        Self { remote, asked, told, shared: Arc::default(), is_listening: false }
     }
 
     /// Asks about the first gate that was not asked about. Whether a line is being waited for.
@@ -54,17 +60,33 @@ impl Inline {
             shared.answered = None;
             self.asked.remove(&id);
         }
+        let is_front = keyboard::is_foreground();
         if let Some(gate) = shared.gate.as_ref().map(|gate| gate.gate) {
-            if is_open(gate) {
+            if is_open(gate) && is_front {
                 return true;
             }
             shared.gate = None;
-            say(&format!("{gate} was answered elsewhere."));
+            if is_open(gate) {
+                // Asked again in the foreground: by then the question has scrolled away.
+                self.asked.remove(&gate);
+            } else {
+                say(&format!("{gate} was answered elsewhere."));
+            }
         }
         let waits = shared.answered.map(|(id, _)| id);
-        let mut new = view.needs_you.iter().filter(|gate| waits != Some(gate.gate));
-        let Some(gate) = new.find(|gate| !self.asked.contains(&gate.gate)) else { return false };
+        let mut new = view
+            .needs_you
+            .iter()
+            .filter(|gate| waits != Some(gate.gate) && !self.asked.contains(&gate.gate));
+        if !is_front {
+            new.filter(|gate| self.told.insert(gate.gate)).for_each(|gate| say(&elsewhere(gate)));
+            return false;
+        }
+        let Some(gate) = new.next() else { return false };
         self.asked.insert(gate.gate);
+        if shared.keyboard.discard() {
+            say(terminal::TYPED_BEFORE);
+        }
         say(&shown(gate, &view.short));
         shared.gate = Some(gate.clone());
         // Released before the thread begins: it takes the same lock for the first line.
@@ -97,6 +119,17 @@ fn shown(gate: &GateRow, run: &str) -> String {
     lines.extend(super::gate::lines(gate, run).into_iter().map(|line| format!("  {line}")));
     lines.push(choices(gate));
     lines.join("\n")
+}
+
+/// What is told of a gate in the background.
+fn elsewhere(gate: &GateRow) -> String {
+    format!(
+        "\n{} at `{}`: {}\nThis run is in the background: `fg` lets you answer here, or type\n  {}",
+        gate.gate,
+        gate.place,
+        plain(gate.kind, &gate.about),
+        gate.next
+    )
 }
 
 /// What may be typed.
@@ -147,9 +180,17 @@ fn plain(kind: GateKind, text: &str) -> String {
 
 /// Reads lines until there are none left. The lock is not held while an answer is given: the screen needs it too.
 fn hear_all(remote: &Remote, shared: &Mutex<InlineState>) {
-    for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
-        let gate = lock(shared).gate.clone();
+    loop {
+        keyboard::wait();
+        let (typed, gate) = {
+            let mut shared = lock(shared);
+            (shared.keyboard.take(), shared.gate.clone())
+        };
+        let line = match typed {
+            Typed::Line(line) => line,
+            Typed::Nothing => continue,
+            Typed::End => break,
+        };
         let Some(gate) = gate else {
             if !line.trim().is_empty() {
                 terminal::talk("Nothing is asked now: that line was not used.");

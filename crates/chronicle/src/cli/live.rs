@@ -23,6 +23,7 @@ use super::inline::Inline;
 use super::{Setting, json, status};
 use crate::exit_code::Exit;
 use crate::failure::{Failure, MORE_THREADS};
+use crate::keyboard;
 use crate::mcp::Http;
 use crate::terminal::{self, Ink, Paint};
 
@@ -276,6 +277,8 @@ impl Screen {
         let bar = terminal::is_watched().then(|| {
             let bar = ProgressBar::new_spinner();
             bar.set_style(style(MOVING));
+            // Shown by the first drawing: in the background nothing moves.
+            bar.set_draw_target(ProgressDrawTarget::hidden());
             bar
         });
         Self { paint: Paint::stderr(), bar, view: None, rings }
@@ -309,6 +312,10 @@ impl Screen {
     /// Place and how far the run is, elapsed time, what was spent, and what the worker did last.
     fn draw(&self, driven: &Driven) {
         let (Some(bar), Some(view)) = (&self.bar, &self.view) else { return };
+        if !keyboard::is_foreground() {
+            // The line at the bottom belongs to whoever is in the foreground, mostly a shell that is typed into.
+            return bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
         if bar.is_hidden() {
             bar.set_style(style(MOVING));
             bar.set_draw_target(ProgressDrawTarget::stderr());

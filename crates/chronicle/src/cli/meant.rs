@@ -145,7 +145,10 @@ pub(super) fn resumable(setting: &Setting, text: Option<&str>) -> Result<Meant, 
         Some((run, holder)) => {
             let what = format!("no run can continue: run {run} is driven already, by {holder}");
             Failure::new(Exit::Held, what).hint(if holder.is_stopped() {
-                format!("it was stopped by a signal; `kill -CONT {}` lets it continue", holder.pid)
+                format!(
+                    "it was stopped by a signal; `kill -CONT {}` lets it continue, or `fg` in its own terminal",
+                    holder.pid
+                )
             } else {
                 format!("chronicle status {run} shows it")
             })

@@ -145,7 +145,9 @@ pub(super) fn say(view: &RunView) {
 fn stopped_line(paint: Paint, view: &RunView) -> Option<String> {
     let sign = paint.ink(Ink::Bad, "supervisor stopped:");
     let pid = view.stopped?;
-    Some(format!("\n  {sign} process {pid} was stopped by a signal and answers nobody"))
+    Some(format!(
+        "\n  {sign} process {pid} was stopped by a signal and answers nobody; after Ctrl-Z, type `fg` in its terminal"
+    ))
 }
 
 /// What is wrong with the project's files, or with their record.

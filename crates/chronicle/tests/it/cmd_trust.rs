@@ -156,6 +156,22 @@ fn needs_tmux_a_person_is_asked_once_and_again_when_something_changed() {
     assert_eq!(session.runs().len(), 2);
 }
 
+#[test]
+fn needs_tmux_what_was_typed_before_the_question_trusts_nothing() {
+    let session = untrusted();
+    let line = format!("until test -e typed; do sleep 0.02; done; chronicle {}", typed());
+    let terminal = Terminal::new(&session, &line);
+    terminal.tmux(&["send-keys", "yes", "Enter"]);
+    until("it is typed", || terminal.screen().contains("yes"));
+    session.write("typed", "");
+    until("it asks", || terminal.screen().contains("Trust this project as it is now? [y/N]"));
+    terminal.tmux(&["send-keys", "n", "Enter"]);
+    until("it is not started", || terminal.screen().contains("ended with 2"));
+    let screen = terminal.screen();
+    assert!(screen.contains("What was typed before this question was not used."), "{screen}");
+    assert_eq!(session.runs(), Vec::<String>::new());
+}
+
 /// `run` as it is typed.
 fn typed() -> String {
     RUN.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")

@@ -54,6 +54,10 @@ impl<'a> Terminal<'a> {
         self.session.start(command, "").wait().exits(0).stdout
     }
 
+    fn types(&self, line: &str) {
+        self.tmux(&["send-keys", line, "Enter"]);
+    }
+
     pub(crate) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
@@ -126,6 +130,82 @@ fn needs_tmux_a_person_at_the_terminal_is_asked_and_answers_there() {
     let answers = session.events_of("gate_answered");
     assert_eq!(answers.len(), 2);
     assert_eq!(answers[0]["data"]["answer"]["to"], "blue");
+    session.assert_whole();
+}
+
+const RUN: &str = "chronicle run main 'the task' --agent scripted:script.yaml";
+const APPROVED: &str = "{name: Approved, phases: {work: {approval: after, next: [done]}}}";
+const WORKS: &str = "work: [{complete: {summary: worked}}]";
+
+/// A shell with job control.
+const SHELL: &str = "PS1='ready: ' bash --norc --noprofile -i";
+
+fn is_over(session: &Session) -> bool {
+    !session.events_of("run_done").is_empty()
+}
+
+#[test]
+fn needs_tmux_what_was_typed_before_a_gate_does_not_answer_it() {
+    let session = Session::with(APPROVED, WORKS);
+    let line = format!("until test -e typed; do sleep 0.02; done; {RUN}");
+    let terminal = Terminal::new(&session, &line);
+    terminal.types("yes");
+    // Half a line, which would begin the answer.
+    terminal.tmux(&["send-keys", "yes but"]);
+    until("it is typed", || terminal.screen().contains("yes but"));
+    session.write("typed", "");
+    until("it asks", || terminal.screen().contains("answers later:"));
+    terminal.types("no again");
+    until("it asks again", || terminal.screen().matches("answers later:").count() == 2);
+    terminal.types("yes");
+    until("the run is done", || terminal.screen().contains("ended with 0"));
+    let screen = terminal.screen();
+    assert!(screen.contains("What was typed before this question was not used."), "{screen}");
+    let answers = session.events_of("gate_answered");
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    assert!(answers[0].to_string().contains("again"), "{answers:?}");
+    session.assert_whole();
+}
+
+#[test]
+fn needs_tmux_a_run_in_the_background_is_answered_from_elsewhere() {
+    let session = Session::with(APPROVED, WORKS);
+    let terminal = Terminal::new(&session, SHELL);
+    until("the shell is ready", || terminal.screen().contains("ready:"));
+    terminal.types(&format!("{RUN} &"));
+    until("it tells how to answer", || {
+        let screen = terminal.screen();
+        screen.contains("This run is in the background")
+            && screen.contains(&format!("chronicle approve {}", session.short()))
+    });
+    // Typed for the shell, which has the terminal.
+    terminal.types("echo said $((40 + 2))");
+    until("the shell has read it", || terminal.screen().contains("said 42"));
+    assert_eq!(session.json(&["status"])["stopped"], serde_json::Value::Null);
+    session.chronicle(&["approve", &session.short()]).exits(0);
+    until("the run is done", || is_over(&session));
+    session.assert_whole();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn needs_tmux_a_run_that_ctrl_z_stopped_works_in_the_background_and_asks_in_the_foreground() {
+    let session = Session::with(APPROVED, WORKS);
+    let terminal = Terminal::new(&session, SHELL);
+    until("the shell is ready", || terminal.screen().contains("ready:"));
+    terminal.types(RUN);
+    until("it asks", || terminal.screen().contains("answers later:"));
+    terminal.tmux(&["send-keys", "C-z"]);
+    until("it is stopped", || session.json(&["status"])["stopped"].is_number());
+    session.chronicle(&["resume"]).exits(5).talks("or `fg` in its own terminal");
+    session.chronicle(&["status"]).exits(0).prints("after Ctrl-Z, type `fg` in its terminal");
+    terminal.types("bg");
+    until("it goes on", || terminal.screen().contains("This run is in the background"));
+    assert_eq!(session.json(&["status"])["stopped"], serde_json::Value::Null);
+    terminal.types("fg");
+    until("it asks again", || terminal.screen().matches("answers later:").count() == 2);
+    terminal.types("yes");
+    until("the run is done", || is_over(&session));
     session.assert_whole();
 }
 

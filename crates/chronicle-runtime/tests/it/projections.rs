@@ -192,8 +192,8 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
 
 #[test]
 fn a_forged_cache_decides_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let (run, other) = (waiting(folder.path(), "0199-a"), waiting(folder.path(), "0199-b"));
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (run, other) = (waiting(folder.path(), "0199-a"), waiting(elsewhere.path(), "0199-a"));
     record(&other, Command::Approve { gate: None, note: String::new() });
     // The state of a run whose gate was answered, under a head and a sum that fit this one.
     let ((head, _), (_, answered)) = (folded(&run), folded(&other));

@@ -222,15 +222,13 @@ pub enum LoopCount {
     Edge,
 }
 
-/// How every text ends that [`bounded`] cut.
-pub(crate) const CUT_MARK: &str = " bytes cut]";
-
-/// Cuts a text to a number of bytes at a character boundary, with a visible mark.
+/// Cuts a text to a number of bytes at a character boundary, with a visible mark. The mark is for readers: whoever must know
+/// whether a text is whole keeps that beside it.
 pub fn bounded(text: &str, max: usize) -> String {
     let kept = cut(text, max);
     match text.len() - kept.len() {
         0 => text.to_owned(),
-        bytes => format!("{kept}… [{bytes}{CUT_MARK}"),
+        bytes => format!("{kept}… [{bytes} bytes cut]"),
     }
 }
 

@@ -9,7 +9,7 @@ use super::anomaly::Impossible;
 use super::evidence;
 use super::frame::is_zero;
 use super::stages::after;
-use super::{Counters, Facts, Hands, Stage, number};
+use super::{Counters, Facts, Hands, OpenCommand, Stage, number};
 use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::shell;
@@ -44,8 +44,8 @@ pub struct Attempt {
     pub stop: Option<StopCause>,
     /// Calls that have not ended, with their verdicts.
     pub calls: VecDeque<OpenCall>,
-    /// Shell commands that have not ended: call id and command.
-    pub running: VecDeque<(String, String)>,
+    /// Shell commands that have not ended.
+    pub running: VecDeque<OpenCommand>,
     /// Answers to its calls, by request id, to be repeated word for word.
     pub answers: VecDeque<(String, Answered)>,
     /// What it spent; sessions shared with other attempts are counted once.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::base::limits::{EVIDENCE_FILES_MAX, bounded};
-use crate::base::shell::{self, Proof};
+use crate::base::shell::{self, CommandLine, Proof};
 use crate::definition::workflow::CHANGED_FILES;
 use crate::event::trees::TREE_PATH_MAX;
 use crate::event::{ToolCalled, ToolKind};
@@ -80,10 +80,10 @@ impl Evidence {
     }
 
     /// Records the start or end of a command.
-    pub(crate) fn ran(&mut self, command: &str, ok: Option<bool>, demands: &[String]) {
+    pub(crate) fn ran(&mut self, line: &CommandLine, ok: Option<bool>, demands: &[String]) {
         self.touched = true;
         for wanted in demands {
-            match shell::proof(command, wanted) {
+            match shell::proof(line, wanted) {
                 Proof::Absent => {}
                 Proof::Proven => {
                     self.doubts.remove(wanted);

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attempt, Facts, OpenCall, Visit, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, Place};
-use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, CUT_MARK, KEPT_MAX, bounded};
+use crate::base::limits::{ANSWERS_MAX, COMMAND_MAX, COMMANDS_MAX, KEPT_MAX};
+use crate::base::shell::CommandLine;
 use crate::base::time::Millis;
 use crate::event::claims::Unproven;
 use crate::event::{GateAnswer, ToolCalled, Verdict};
@@ -25,14 +26,24 @@ pub struct Commands {
 pub struct Ran {
     /// Text of the command, bounded.
     pub command: String,
+    /// True if only a part of it is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Whether its last run succeeded; `None` if its end was not seen.
     pub ok: Option<bool>,
     /// How many times it was run.
     pub times: u32,
 }
 
+impl Ran {
+    pub(super) fn line(&self) -> CommandLine {
+        CommandLine { text: self.command.clone(), is_cut: self.is_cut }
+    }
+}
+
 impl Commands {
-    fn begin(&mut self, command: &str) {
+    fn begin(&mut self, line: &CommandLine) {
+        let CommandLine { text: command, is_cut } = line.shortened(COMMAND_MAX);
         let before = self.list.iter().position(|ran| ran.command == command);
         // Moved to the end: the list is in the order of the last time that each was run.
         let times = before.map_or(0, |index| self.list.remove(index).times);
@@ -41,21 +52,31 @@ impl Commands {
             self.list.remove(0);
             self.forgotten = self.forgotten.saturating_add(1);
         }
-        let command = command.to_owned();
-        self.list.push(Ran { command, ok: None, times: times.saturating_add(1) });
+        self.list.push(Ran { command, is_cut, ok: None, times: times.saturating_add(1) });
     }
 
     /// The command that began last under one text is known by another.
-    fn rename(&mut self, before: &str, command: &str) {
+    fn rename(&mut self, before: &CommandLine, line: &CommandLine) {
+        let before = before.shortened(COMMAND_MAX).text;
         self.list.retain(|ran| ran.command != before);
-        self.begin(command);
+        self.begin(line);
     }
 
-    fn end(&mut self, command: &str, ok: bool) {
+    fn end(&mut self, line: &CommandLine, ok: bool) {
+        let command = line.shortened(COMMAND_MAX).text;
         if let Some(ran) = self.list.iter_mut().find(|ran| ran.command == command) {
             ran.ok = Some(ok);
         }
     }
+}
+
+/// A command of a call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCommand {
+    /// Id of the call, as the agent gave it.
+    pub call: String,
+    /// The line that it runs, as far as it is known.
+    pub line: CommandLine,
 }
 
 /// A person's words. A decision without words is only in its gate.
@@ -89,13 +110,13 @@ pub enum Did {
 impl Attempt {
     /// The command whose end is reported with that id. If several allowed calls share the id, the end could belong to any of
     /// them: then it proves nothing, and none of their commands counts as ended.
-    fn ended_command(&self, call: &str) -> Option<&String> {
+    fn ended_command(&self, call: &str) -> Option<&CommandLine> {
         let may_run = |open: &&OpenCall| open.id == call && open.verdict == Verdict::Allowed;
         // Two open calls of the same id: nobody can tell which one ended, so neither is proven.
         if self.calls.iter().filter(may_run).count() > 1 {
             return None;
         }
-        self.running.iter().find(|(open, _)| open == call).map(|(_, command)| command)
+        self.running.iter().find(|open| open.call == call).map(|open| &open.line)
     }
 }
 
@@ -105,28 +126,25 @@ impl Facts {
         if called.verdict != Verdict::Allowed {
             return;
         }
-        let command = match called.sum {
-            // Half of a line proves nothing: the mark says that it is one.
-            Some(_) if called.command_cut => {
-                called.command.as_ref().map(|command| format!("{command}… [more{CUT_MARK}"))
+        let line = match (called.sum, &called.command) {
+            (Some(_), Some(text)) => {
+                Some(CommandLine { text: text.clone(), is_cut: called.command_cut })
             }
-            Some(_) => called.command.clone(),
-            None => v1_calls::command(called),
+            (Some(_), None) => None,
+            (None, _) => v1_calls::command(called),
         };
-        let Some(command) = command else {
+        let Some(line) = line else {
             return self
                 .change_frame_of(called.attempt, |frame| frame.evidence.called(&called.tool));
         };
         // At the start too: a run that never ends takes back what an earlier run of the same command had proven.
-        self.prove(called.attempt, &command, None);
-        self.change_commands_of(called.attempt, |commands| {
-            commands.begin(&bounded(&command, COMMAND_MAX));
-        });
+        self.prove(called.attempt, &line, None);
+        self.change_commands_of(called.attempt, |commands| commands.begin(&line));
         self.change(called.attempt, |attempt| {
             if attempt.running.len() >= ANSWERS_MAX {
                 attempt.running.pop_front();
             }
-            attempt.running.push_back((called.call.clone(), command));
+            attempt.running.push_back(OpenCommand { call: called.call.clone(), line });
         });
     }
 
@@ -139,18 +157,17 @@ impl Facts {
                 open.in_background = true;
                 written = written.or(open.written.take());
             }
-            let running = attempt.running.iter_mut().find(|(open, _)| open == call);
-            if let (Some((_, command)), Some(written)) = (running, written) {
-                followed = Some((std::mem::replace(command, written.clone()), written));
+            let running = attempt.running.iter_mut().find(|open| open.call == call);
+            if let (Some(running), Some(written)) = (running, written) {
+                let line = CommandLine::whole(written);
+                followed = Some((std::mem::replace(&mut running.line, line.clone()), line));
             }
         });
         self.work(id, active_ms);
-        if let Some((before, command)) = followed {
+        if let Some((before, line)) = followed {
             // Its end will be seen, so the doubt about a command that nobody waits for is gone. Nothing is proven before that.
-            self.prove(id, &command, None);
-            self.change_commands_of(id, |commands| {
-                commands.rename(&bounded(&before, COMMAND_MAX), &bounded(&command, COMMAND_MAX));
-            });
+            self.prove(id, &line, None);
+            self.change_commands_of(id, |commands| commands.rename(&before, &line));
         }
     }
 
@@ -168,27 +185,25 @@ impl Facts {
             // All of that id: an agent that uses one twice cannot say which has ended, and an open call would keep its hands
             // on files.
             attempt.calls.retain(|open| open.id != call);
-            attempt.running.retain(|(open, _)| open != call);
+            attempt.running.retain(|open| open.call != call);
             // Hands are off a file only when no open call can change it any more.
             let open = attempt.calls.iter().filter(|open| open.changes);
             let open: Vec<Option<&String>> = open.map(|open| open.path.as_ref()).collect();
             attempt.hands.end(at, |path| open.contains(&path));
         });
         self.work(id, active_ms);
-        if let Some(command) = ended {
-            self.prove(id, &command, Some(ok));
-            self.change_commands_of(id, |commands| {
-                commands.end(&bounded(&command, COMMAND_MAX), ok);
-            });
+        if let Some(line) = ended {
+            self.prove(id, &line, Some(ok));
+            self.change_commands_of(id, |commands| commands.end(&line, ok));
         }
     }
 
     /// Records a command that the phase requires.
-    fn prove(&mut self, id: AttemptId, command: &str, ok: Option<bool>) {
+    fn prove(&mut self, id: AttemptId, line: &CommandLine, ok: Option<bool>) {
         let place = self.attempt(id).map(|attempt| &attempt.intent.place);
         let demands = place.and_then(|place| Some(self.phase_at(place)?.requires.clone()));
         self.change_frame_of(id, |frame| {
-            frame.evidence.ran(command, ok, &demands.unwrap_or_default());
+            frame.evidence.ran(line, ok, &demands.unwrap_or_default());
         });
     }
 
@@ -201,10 +216,10 @@ impl Facts {
             Some(chore) => chore.commands.get(index),
             None => self.phase_at(&intent.place).and_then(|phase| phase.commands.get(index)),
         };
-        let Some(command) = command.map(|command| bounded(command, COMMAND_MAX)) else { return };
+        let Some(line) = command.cloned().map(CommandLine::whole) else { return };
         self.change_commands_of(id, |commands| {
-            commands.begin(&command);
-            commands.end(&command, code == Some(0));
+            commands.begin(&line);
+            commands.end(&line, code == Some(0));
         });
     }
 

@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
 pub use attempt::{Answered, Attempt, OpenCall, Unworded};
-pub use facts::{Commands, Did, Ran, Remark};
+pub use facts::{Commands, Did, OpenCommand, Ran, Remark};
 pub use fallback::{Fallback, Fallen};
 pub use frame::{
     Check, CheckFailure, Counters, EdgeCount, Frame, Note, Parted, Repeat, Stage, Still, Uncleaned,

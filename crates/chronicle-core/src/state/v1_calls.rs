@@ -6,12 +6,20 @@ use serde_json::Value;
 
 use super::frame::Repeat;
 use crate::base::limits::{REPEAT_INPUT_MAX, bounded};
-use crate::base::shell::{self, FIELDS};
+use crate::base::shell::{self, CommandLine, FIELDS};
 use crate::event::ToolCalled;
 use crate::event::signal::is_ours;
 
+/// How the text of an input ends that was cut. These lines say it nowhere else.
+const CUT_MARK: &str = " bytes cut]";
+
 /// The command of a call, as far as its text has it.
-pub(super) fn command(called: &ToolCalled) -> Option<String> {
+pub(super) fn command(called: &ToolCalled) -> Option<CommandLine> {
+    let text = command_text(called)?;
+    Some(CommandLine { is_cut: text.ends_with(CUT_MARK), text })
+}
+
+fn command_text(called: &ToolCalled) -> Option<String> {
     let input = called.input.as_str();
     match serde_json::from_str::<Value>(input) {
         Ok(whole) => shell::command_in(&called.tool, &whole),
@@ -27,7 +35,7 @@ pub(super) fn command(called: &ToolCalled) -> Option<String> {
 pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
     let ToolCalled { tool, input, .. } = called;
     // Two calls that differ only behind the cut would look the same. Such lines never counted, and must not begin to.
-    if input.ends_with(" bytes cut]") || is_ours(tool) {
+    if input.ends_with(CUT_MARK) || is_ours(tool) {
         return None;
     }
     let mark = blake3::hash(format!("{tool}\0{input}").as_bytes()).to_hex();
@@ -93,7 +101,10 @@ mod tests {
             ("bash", "", None),
             ("read", r#"{"command":"vi… [12 bytes cut]"#, None),
         ] {
-            assert_eq!(command(&called(tool, input)).as_deref(), expected, "{tool} {input}");
+            let line = command(&called(tool, input));
+            let cut = line.as_ref().is_some_and(|line| line.is_cut);
+            assert_eq!(cut, expected.is_some_and(|text| text.ends_with(']')), "{tool} {input}");
+            assert_eq!(line.map(|line| line.text).as_deref(), expected, "{tool} {input}");
         }
     }
 

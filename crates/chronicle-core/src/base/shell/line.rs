@@ -1,10 +1,11 @@
 //! A command line as a list of commands, and what its exit code says about each of them.
 
+use super::CommandLine;
 use super::tokens::{Token, Unclear, Word, tokens};
-use crate::base::limits::CUT_MARK;
 
 /// How deep groups and command lines in command lines are followed.
 const DEPTH_MAX: usize = 8;
+const TOO_LONG: Unclear = "the line is too long or too deep to be read as a whole";
 /// Commands of compound syntax that is not read.
 const COMPOUND: [&str; 16] = [
     "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
@@ -29,11 +30,12 @@ pub(crate) struct Part {
 }
 
 /// The commands of a line, in order. A line that is not understood is split at every operator, and proves nothing.
-pub(crate) fn parts(line: &str) -> Vec<Part> {
+pub(crate) fn parts(line: &CommandLine) -> Vec<Part> {
     let mut walk = LineWalk::default();
-    if let Err(why) = walk.line(line, None, 0) {
+    let read = if line.is_cut { Err(TOO_LONG) } else { walk.line(&line.text, None, 0) };
+    if let Err(why) = read {
         // A line that cannot be read may still have run the command. It proves nothing, but the doubt is worth a sentence.
-        return in_doubt(line, &format!("{why}, so its exit code says nothing"));
+        return in_doubt(&line.text, &format!("{why}, so its exit code says nothing"));
     }
     walk.out
 }
@@ -99,8 +101,8 @@ struct LineWalk {
 impl LineWalk {
     fn line(&mut self, line: &str, doubt: Option<&str>, depth: usize) -> Result<(), Unclear> {
         // The line comes from an agent: bounded, so that nested brackets cannot exhaust the stack.
-        if depth > DEPTH_MAX || line.ends_with(CUT_MARK) {
-            return Err("the line is too long or too deep to be read as a whole");
+        if depth > DEPTH_MAX {
+            return Err(TOO_LONG);
         }
         let tokens = tokens(line)?;
         let mut left = tokens.as_slice();

@@ -7,9 +7,10 @@ mod command;
 mod line;
 mod tokens;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::limits::CUT_MARK;
+use crate::base::limits::bounded;
 
 pub(crate) use command::begins;
 use command::fits;
@@ -89,6 +90,28 @@ pub(crate) fn as_written(command: &str, input: &str) -> Option<String> {
     Some(inner.filter(|inner| inner.contains(['#', '\n'])).unwrap_or(line).to_owned())
 }
 
+/// A command line, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandLine {
+    /// Its text, or only how it begins.
+    pub text: String,
+    /// True if its end is missing. Whatever was cut off could have undone the rest, so such a line proves nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
+
+impl CommandLine {
+    /// A line that is known to its end.
+    pub(crate) fn whole(text: String) -> Self {
+        Self { text, is_cut: false }
+    }
+
+    /// At most so many bytes of it, for a person to read.
+    pub(crate) fn shortened(&self, max: usize) -> Self {
+        Self { text: bounded(&self.text, max), is_cut: self.is_cut || self.text.len() > max }
+    }
+}
+
 /// What a command line says about a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
@@ -101,13 +124,13 @@ pub enum Proof {
 }
 
 /// What the success of a command line says about a wanted command.
-pub fn proof(line: &str, wanted: &str) -> Proof {
+pub fn proof(line: &CommandLine, wanted: &str) -> Proof {
     let wanted = wanted.trim();
     if wanted.is_empty() {
         return Proof::Absent;
     }
     // Whoever asks for a whole line, with pipes and all, gets what they asked for.
-    if line.split_whitespace().eq(wanted.split_whitespace()) && !line.ends_with(CUT_MARK) {
+    if !line.is_cut && line.text.split_whitespace().eq(wanted.split_whitespace()) {
         return Proof::Proven;
     }
     let mut proof = Proof::Absent;
@@ -123,11 +146,6 @@ pub fn proof(line: &str, wanted: &str) -> Proof {
         }
     }
     proof
-}
-
-/// True if a command line may run that command.
-pub fn runs(line: &str, wanted: &str) -> bool {
-    proof(line, wanted) != Proof::Absent
 }
 
 /// A text, or words that some agents pass as a list.
@@ -153,6 +171,14 @@ fn is_shell(program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn proof(line: &str, wanted: &str) -> Proof {
+        super::proof(&CommandLine::whole(line.to_owned()), wanted)
+    }
+
+    fn runs(line: &str, wanted: &str) -> bool {
+        proof(line, wanted) != Proof::Absent
+    }
 
     #[test]
     fn a_command_is_found_in_a_line_that_runs_it() {
@@ -251,13 +277,33 @@ mod tests {
             ("time while false; do\nsh bad.sh\ndone", "compound command"),
             ("sh bad.sh 'open", "not closed"),
             ("sh bad.sh > >(tail)", "does not read"),
-            ("sh bad.sh… [12 bytes cut]\nsh bad.sh && x… [12 bytes cut]", "too long"),
         ] {
             match proof(line, "sh bad.sh") {
                 Proof::Doubtful(why) => assert!(why.contains(reason), "{line}: {why}"),
                 other @ (Proof::Absent | Proof::Proven) => panic!("{line}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_line_whose_end_is_missing_proves_nothing_however_it_looks() {
+        let wanted = "sh bad.sh";
+        for text in ["sh bad.sh", "cd a && sh bad.sh", "sh bad.sh && x… [12 bytes cut]"] {
+            let line = CommandLine { text: text.to_owned(), is_cut: true };
+            match super::proof(&line, wanted) {
+                Proof::Doubtful(why) => assert!(why.contains("too long"), "{text}: {why}"),
+                other @ (Proof::Absent | Proof::Proven) => panic!("{text}: {other:?}"),
+            }
+        }
+        // A whole line may end with the words that mark a text as cut: they are the worker's own.
+        for line in
+            ["sh bad.sh # [12 bytes cut]", "echo '[12 bytes cut]' && sh bad.sh '1 bytes cut]'"]
+        {
+            assert_eq!(proof(line, wanted), Proof::Proven, "{line}");
+        }
+        let long = CommandLine::whole("x".repeat(9)).shortened(8);
+        assert_eq!((long.text.as_str(), long.is_cut), ("xxxxxxxx… [1 bytes cut]", true));
+        assert!(!CommandLine::whole("x".repeat(8)).shortened(8).is_cut);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::claims;
 use super::record::Record;
+use crate::base::shell::CommandLine;
 
 const CORPUS: &str = include_str!("../../../tests/it/data/claims/corpus.txt");
 const HELD_OUT: &str = include_str!("../../../tests/it/data/claims/held-out.txt");
@@ -33,7 +34,7 @@ fn record(line: &str) -> Record<'_> {
     for (part, ok) in parts.zip([true, false]) {
         let lines = part.split(';').map(str::trim).filter(|line| !line.is_empty());
         let lines = lines.map(|line| line.replace('¦', "|").replace('⁏', ";").replace('␤', "\n"));
-        commands.extend(lines.map(|line| (&*line.leak(), Some(ok))));
+        commands.extend(lines.map(|line| (CommandLine::whole(line), Some(ok))));
     }
     Record { files, knows_files: true, commands, knows_commands: true }
 }

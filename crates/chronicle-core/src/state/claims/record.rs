@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::{Facts, Frame};
-use crate::base::shell::{self, Part, Proof};
+use crate::base::shell::{self, CommandLine, Part, Proof};
 use crate::event::claims::Claim;
 
 /// Parts of words in commands that run tests.
@@ -31,7 +31,7 @@ pub(super) struct Record<'s> {
     /// True if the list of files is complete.
     pub(super) knows_files: bool,
     /// Commands of this visit, and whether they succeeded; `None` if their end was not seen.
-    pub(super) commands: Vec<(&'s str, Option<bool>)>,
+    pub(super) commands: Vec<(CommandLine, Option<bool>)>,
     pub(super) knows_commands: bool,
 }
 
@@ -52,7 +52,7 @@ impl<'s> Record<'s> {
             // Where the record has gaps it can contradict nobody. Only what it surely does not show is marked.
             knows_files: folder.last.is_some() && folder.missed.is_none() && !is_cut,
             commands: commands.map_or_else(Vec::new, |commands| {
-                commands.list.iter().map(|ran| (ran.command.as_str(), ran.ok)).collect()
+                commands.list.iter().map(|ran| (ran.line(), ran.ok)).collect()
             }),
             knows_commands: commands.is_some_and(|commands| commands.forgotten == 0),
         }

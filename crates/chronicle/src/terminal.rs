@@ -2,7 +2,11 @@
 //!
 //! Nothing else in this crate prints. A reader that has gone away (a broken pipe) is not an error: there is nobody to tell.
 
+pub(crate) mod moving;
+mod wrap;
+
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
@@ -16,9 +20,6 @@ use crate::keyboard::{self, Keyboard};
 /// Columns of a page.
 const COLUMNS: usize = 100;
 
-/// How much further a broken line is indented.
-const HANGING: usize = 4;
-
 /// Longest text that a terminal is to show beside its bell.
 const RING_MAX: usize = 200;
 
@@ -29,7 +30,12 @@ pub(crate) const TYPED_BEFORE: &str = "What was typed before this question was n
 fn colours(stream: &impl IsTerminal) -> bool {
     stream.is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        && is_smart()
+}
+
+/// Whether the terminal understands escapes.
+fn is_smart() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// How a word is shown.
@@ -96,48 +102,8 @@ pub(crate) fn say_wrapped(text: &str) -> bool {
     if !io::stdout().is_terminal() {
         return say(text);
     }
-    let columns = columns();
-    let lines: Vec<String> = text.lines().map(|line| wrapped(line, columns)).collect();
-    say(&lines.join("\n"))
-}
-
-/// Breaks a line between words, and indents what follows. Words that are longer than a line stay whole.
-fn wrapped(line: &str, columns: usize) -> String {
-    if width(line) <= columns {
-        return line.to_owned();
-    }
-    let lead = line.len() - line.trim_start_matches(' ').len();
-    // Capped, so that a deep indent on a narrow terminal leaves room for words.
-    let indent = (lead + HANGING).min(columns / 3);
-    let mut out = " ".repeat(lead);
-    let (mut used, mut gap) = (lead, 0);
-    for word in line.trim_start_matches(' ').split(' ') {
-        let needs = width(word);
-        // Two spaces between words come as an empty word, which never begins a line.
-        if gap > 0 && needs > 0 && used + gap + needs > columns {
-            out = format!("{}\n{}", out.trim_end_matches(' '), " ".repeat(indent));
-            (used, gap) = (indent, 0);
-        }
-        out.push_str(&" ".repeat(gap));
-        out.push_str(word);
-        used += gap + needs;
-        gap = 1;
-    }
-    out
-}
-
-/// Columns that a text takes: colours take none.
-fn width(text: &str) -> usize {
-    let (mut width, mut is_code) = (0, false);
-    for letter in text.chars() {
-        match letter {
-            '\u{1b}' => is_code = true,
-            'm' if is_code => is_code = false,
-            _ if is_code => {}
-            _ => width += 1,
-        }
-    }
-    width
+    // Broken after the escapes are gone: the widths are those of what is shown.
+    print(&wrap::wrap(&harmless(text, colours(&io::stdout())), columns()))
 }
 
 /// Writes a text that is asked for word for word: as it is, but to a person's terminal without what could fool it.
@@ -151,9 +117,31 @@ fn print(text: &str) -> bool {
     writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
 }
 
-/// Writes a line of talk, without what could fool a terminal.
-pub(crate) fn talk(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", harmless(line, has_colours()));
+/// Writes lines of talk, without what could fool a terminal. On a terminal, lines that are too long are broken between words.
+pub(crate) fn talk(text: &str) {
+    moving::talk(&format!("{}\n", for_people(text)));
+}
+
+/// Writes lines of talk that are laid out already, or that programs read: they are not broken.
+pub(crate) fn talk_as_is(text: &str) {
+    moving::talk(&format!("{}\n", harmless(text, has_colours())));
+}
+
+fn for_people(text: &str) -> String {
+    let text = harmless(text, has_colours());
+    if is_watched() { wrap::wrap(&text, columns_of(io::stderr())) } else { text }
+}
+
+/// Shows a text in the line at the bottom that moves, as much of it as fits.
+pub(crate) fn move_line(text: &str) {
+    moving::draw(&harmless(text, false), columns_of(io::stderr()));
+}
+
+/// Erases the last line of the talk, which a killed process has left there: the one that moved.
+pub(crate) fn erase_left_line() {
+    if can_move() {
+        moving::talk(moving::ERASE);
+    }
 }
 
 /// Rings the bell of the terminal that the talk goes to, and says why by OSC 9. Nothing where it goes elsewhere.
@@ -210,6 +198,11 @@ pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Whether a line of the talk can be drawn anew.
+pub(crate) fn can_move() -> bool {
+    is_watched() && is_smart()
+}
+
 /// Whether a person sits there who can be asked now.
 pub(crate) fn can_ask() -> bool {
     is_answered() && keyboard::is_foreground()
@@ -221,9 +214,7 @@ pub(crate) fn ask(question: &str) -> Option<String> {
     if keyboard.discard() {
         self::talk(TYPED_BEFORE);
     }
-    let mut talk = io::stderr().lock();
-    write!(talk, "{}", harmless(question, has_colours())).and_then(|()| talk.flush()).ok()?;
-    drop(talk);
+    moving::talk(&for_people(question));
     // The end of input is no answer. An empty line is one, and it means no.
     keyboard.wait_for_line()
 }
@@ -244,30 +235,16 @@ pub(crate) fn has_colours() -> bool {
 
 /// Columns of the terminal that shows the result; as many as a page has where there is none.
 pub(crate) fn columns() -> usize {
+    columns_of(io::stdout())
+}
+
+fn columns_of(stream: impl AsFd) -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    let seen = || terminal_size::terminal_size_of(stream).map(|(width, _)| width.0.into());
     said.or_else(seen).unwrap_or(COLUMNS)
 }
 
 /// Whether standard output is a terminal.
 pub(crate) fn is_result_watched() -> bool {
     io::stdout().is_terminal()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrapped;
-
-    #[test]
-    fn lines_are_broken_between_words_and_indented() {
-        assert_eq!(wrapped("  a short one", 20), "  a short one");
-        assert_eq!(
-            wrapped("  name  words that go on and on", 20),
-            "  name  words that\n      go on and on"
-        );
-        assert_eq!(wrapped("averyveryverylongword and", 10), "averyveryverylongword\n   and");
-        let red = "\u{1b}[31mred\u{1b}[0m";
-        assert_eq!(wrapped(&format!("  {red} {red}"), 9), format!("  {red} {red}"));
-        assert_eq!(wrapped(&format!("  {red} {red}"), 8), format!("  {red}\n  {red}"));
-    }
 }

@@ -139,6 +139,7 @@ impl DemoProject {
             .kill()
             .and_then(|()| supervisor.wait())
             .map_err(|error| Failure::internal("the demo's supervisor cannot be killed", &error))?;
+        terminal::erase_left_line();
         let text = format!("kill -9 {pid}: the supervisor is dead, in the middle of a phase.");
         terminal::talk(&format!("\n{}", self.paint.ink(Ink::Bad, &text)));
         Ok(())
@@ -153,7 +154,8 @@ impl DemoProject {
         self.title("Is the record whole, is anything left behind? (chronicle audit):");
         audit::say(&handle::audit(folder)?, folder.id.short());
         self.title("Look at it yourself:");
-        terminal::say_wrapped(&next_steps(&self.project, folder));
+        // Not wrapped: a command that is broken cannot be copied as one.
+        terminal::say(&next_steps(&self.project, folder));
         Ok(())
     }
 }

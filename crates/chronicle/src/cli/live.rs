@@ -15,7 +15,6 @@ use chronicle_runtime::handle::{
     self, Asker, Claimed, Driven, FilesLock, Finish, HandleError, LedgerError, Remote, Rest,
     RunFolder, UPDATES_MAX, Update, Waits, definitions, threads,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -25,7 +24,7 @@ use crate::exit_code::Exit;
 use crate::failure::{Failure, MORE_THREADS};
 use crate::keyboard;
 use crate::mcp::Http;
-use crate::terminal::{self, Ink, Paint};
+use crate::terminal::{self, Ink, Paint, moving};
 
 /// How often the line at the bottom is drawn anew.
 const REDRAW: Duration = Duration::from_millis(120);
@@ -79,9 +78,9 @@ pub(super) fn stay(
     let mut screen = Screen::new(settings.flag("notify.bell"));
     let mut inline = is_inline.then(|| Inline::new(driven.remote()));
     watch(&driven, &news, &mut screen, inline.as_mut());
-    let finish = driven.join()?;
-    screen.close();
-    closing(setting, folder, finish)
+    let finish = driven.join();
+    moving::erase();
+    closing(setting, folder, finish?)
 }
 
 /// Why a run did not begin. Without its first line there is nothing to resume, so nothing of it is left behind.
@@ -224,7 +223,11 @@ fn watch(
     mut inline: Option<&mut Inline>,
 ) {
     loop {
-        match news.recv_timeout(REDRAW) {
+        let update = news.recv_timeout(REDRAW);
+        if !keyboard::is_foreground() {
+            moving::abandon();
+        }
+        match update {
             Ok(Update::Happened(entries)) => screen.happened(&entries),
             Ok(Update::Now(view)) => screen.view = Some(view),
             // Asked and drawn only in a pause between updates: a question must stand below everything that has happened
@@ -232,7 +235,7 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {
                 let view = screen.view.as_ref();
                 let is_asking = match (inline.as_mut(), view) {
-                    (Some(inline), Some(view)) => inline.ask(view, |lines| screen.say(lines)),
+                    (Some(inline), Some(view)) => inline.ask(view, say_alone),
                     (Some(_) | None, _) => false,
                 };
                 if !is_asking {
@@ -255,18 +258,11 @@ fn is_news(event: &Event) -> bool {
     )
 }
 
-/// The line that moves, and the one below a question.
-const MOVING: &str = "{spinner} {wide_msg}";
-const STILL: &str = "{wide_msg}";
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
-}
-
 /// Lines that scroll, and on a terminal one line that moves.
 struct Screen {
     paint: Paint,
-    bar: Option<ProgressBar>,
+    /// Whether there is a line that moves.
+    moves: bool,
     view: Option<Arc<RunView>>,
     /// Whether the terminal rings when a person is needed.
     rings: bool,
@@ -274,35 +270,13 @@ struct Screen {
 
 impl Screen {
     fn new(rings: bool) -> Self {
-        let bar = terminal::is_watched().then(|| {
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(style(MOVING));
-            // Shown by the first drawing: in the background nothing moves.
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-            bar
-        });
-        Self { paint: Paint::stderr(), bar, view: None, rings }
-    }
-
-    /// Says something with nothing moving below it.
-    fn say(&self, lines: &str) {
-        if let Some(bar) = &self.bar {
-            // Without the spinner: what is drawn last stays below the question.
-            bar.set_style(style(STILL));
-            bar.set_message("");
-            bar.suspend(|| terminal::talk(lines));
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        Self { paint: Paint::stderr(), moves: terminal::can_move(), view: None, rings }
     }
 
     fn happened(&self, entries: &[TimelineEntry]) {
         for entry in entries.iter().filter(|entry| !entry.detail) {
             let time = self.paint.ink(Ink::Dim, &terminal::clock(entry.at));
-            let line = format!("{time}  {}", entry.text);
-            match &self.bar {
-                Some(bar) => bar.suspend(|| terminal::talk(&line)),
-                None => terminal::talk(&line),
-            }
+            terminal::talk(&format!("{time}  {}", entry.text));
             if self.rings && is_news(&entry.event) {
                 terminal::ring(&entry.text);
             }
@@ -311,14 +285,9 @@ impl Screen {
 
     /// Place and how far the run is, elapsed time, what was spent, and what the worker did last.
     fn draw(&self, driven: &Driven) {
-        let (Some(bar), Some(view)) = (&self.bar, &self.view) else { return };
+        let Some(view) = self.view.as_ref().filter(|_| self.moves) else { return };
         if !keyboard::is_foreground() {
-            // The line at the bottom belongs to whoever is in the foreground, mostly a shell that is typed into.
-            return bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        if bar.is_hidden() {
-            bar.set_style(style(MOVING));
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            return;
         }
         let working = view.working.first();
         let since = working.map_or(view.updated_at, |attempt| attempt.started_at);
@@ -338,15 +307,14 @@ impl Screen {
         let activity = working.and_then(|row| driven.activity(row.attempt));
         let activity = activity.map(|activity| words::one_line(&activity.last));
         parts.extend(if view.recording { Some(status::RECORDING.to_owned()) } else { activity });
-        bar.set_message(parts.join(" · "));
-        bar.tick();
+        terminal::move_line(&parts.join(" · "));
     }
+}
 
-    fn close(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
+/// Says something with nothing moving below it.
+fn say_alone(lines: &str) {
+    moving::erase();
+    terminal::talk(lines);
 }
 
 fn closing(setting: &Setting, folder: &RunFolder, finish: Finish) -> Result<Exit, Failure> {

@@ -131,7 +131,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && wants_json(args) => {
             let failure = not_understood(&error);
-            terminal::talk(&json::failure_line(&failure));
+            terminal::talk_as_is(&json::failure_line(&failure));
             return failure.exit.into();
         }
         Err(error) => {
@@ -143,7 +143,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             let text = error.render();
             let text =
                 if terminal::has_colours() { text.ansi().to_string() } else { text.to_string() };
-            terminal::talk(text.trim_end());
+            terminal::talk_as_is(text.trim_end());
             return Exit::Usage.into();
         }
     };
@@ -151,8 +151,11 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let text = if json { json::failure_line(&failure) } else { failure.to_string() };
-            terminal::talk(&text);
+            if json {
+                terminal::talk_as_is(&json::failure_line(&failure));
+            } else {
+                terminal::talk(&failure.to_string());
+            }
             failure.exit.into()
         }
     }

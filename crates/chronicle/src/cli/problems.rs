@@ -17,7 +17,7 @@ pub(super) fn judge(loaded: &Loaded) -> Result<(), Failure> {
 /// Prints every problem with its snippet.
 pub(super) fn show(loaded: &Loaded) {
     for problem in &loaded.problems {
-        terminal::talk(&render(&loaded.sources, problem, terminal::has_colours()));
+        terminal::talk_as_is(&render(&loaded.sources, problem, terminal::has_colours()));
         terminal::talk("");
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn counted(count: usize, word: &str) -> String {
 /// Shows everything wrong with settings; nothing starts with it.
 pub(super) fn judge_settings(found: &FoundSettings) -> Result<(), Failure> {
     for problem in &found.problems {
-        terminal::talk(&render(&found.sources, problem, terminal::has_colours()));
+        terminal::talk_as_is(&render(&found.sources, problem, terminal::has_colours()));
         terminal::talk("");
     }
     if found.is_usable() {

@@ -71,6 +71,7 @@ mod scenarios;
 mod scripted;
 mod session;
 mod terminal;
+mod terminal_lines;
 mod threads;
 mod undriven;
 mod waits;

@@ -54,12 +54,22 @@ impl<'a> Terminal<'a> {
         self.session.start(command, "").wait().exits(0).stdout
     }
 
-    fn types(&self, line: &str) {
+    pub(crate) fn types(&self, line: &str) {
         self.tmux(&["send-keys", line, "Enter"]);
     }
 
     pub(crate) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Everything that was printed, also what has scrolled away.
+    pub(crate) fn everything(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-S", "-"])
+    }
+
+    /// The same, with the lines that the terminal itself has broken in one piece again.
+    pub(crate) fn joined(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-J", "-S", "-"])
     }
 }
 

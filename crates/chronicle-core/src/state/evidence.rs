@@ -79,11 +79,17 @@ impl Evidence {
         self.touched |= is_able(tool);
     }
 
-    /// Records the start or end of a command.
-    pub(crate) fn ran(&mut self, line: &CommandLine, ok: Option<bool>, demands: &[String]) {
+    /// Records the start or end of a command in the project of that path.
+    pub(crate) fn ran(
+        &mut self,
+        line: &CommandLine,
+        ok: Option<bool>,
+        demands: &[String],
+        project: &str,
+    ) {
         self.touched = true;
         for wanted in demands {
-            match shell::proof(line, wanted) {
+            match shell::proof(line, wanted, project) {
                 Proof::Absent => {}
                 Proof::Proven => {
                     self.doubts.remove(wanted);

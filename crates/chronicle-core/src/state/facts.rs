@@ -202,9 +202,15 @@ impl Facts {
     fn prove(&mut self, id: AttemptId, line: &CommandLine, ok: Option<bool>) {
         let place = self.attempt(id).map(|attempt| &attempt.intent.place);
         let demands = place.and_then(|place| Some(self.phase_at(place)?.requires.clone()));
+        let project = self.project().to_owned();
         self.change_frame_of(id, |frame| {
-            frame.evidence.ran(line, ok, &demands.unwrap_or_default());
+            frame.evidence.ran(line, ok, &demands.unwrap_or_default(), &project);
         });
+    }
+
+    /// Absolute path of the project's folder; empty before the run started.
+    pub(crate) fn project(&self) -> &str {
+        self.run.as_ref().map_or("", |run| &run.project)
     }
 
     /// Records a command of a command phase, or a `verify` or `cleanup` command.

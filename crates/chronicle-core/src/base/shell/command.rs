@@ -167,7 +167,7 @@ fn wrapper(words: &[&str]) -> Option<usize> {
         _ if runner.is_some() => runner.map(|(_, word)| if word.is_empty() { 1 } else { 2 }),
         "sudo" | "command" | "exec" | "nohup" => Some(1),
         "time" => Some(1 + options(rest, &["-p"], &[])),
-        "env" => Some(1 + options(rest, &["-i", "-", "--"], &["-u"])),
+        "env" => Some(1 + options(rest, &["-i", "-", "--"], &["-u", "-C", "--chdir"])),
         "nice" => Some(1 + options(rest, &[], &["-n"])),
         // Two words: the program and its duration.
         "timeout" => Some(2 + options(rest, &["--foreground", "-v"], &["-k", "-s"])),
@@ -187,13 +187,14 @@ fn options(words: &[&str], alone: &[&str], valued: &[&str]) -> usize {
         count += match word {
             _ if alone.contains(word) => 1,
             _ if valued.contains(word) => 2,
+            _ if word.split_once('=').is_some_and(|(option, _)| valued.contains(&option)) => 1,
             _ => break,
         };
     }
     count
 }
 
-fn is_variable(word: &str) -> bool {
+pub(super) fn is_variable(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })

@@ -1,6 +1,7 @@
 //! A command line as a list of commands, and what its exit code says about each of them.
 
 use super::CommandLine;
+use super::ground::{Ground, Turn};
 use super::tokens::{Token, Unclear, Word, tokens};
 
 /// How deep groups and command lines in command lines are followed.
@@ -11,14 +12,6 @@ const COMPOUND: [&str; 16] = [
     "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "select", "function", "coproc", "repeat",
 ];
-/// Commands after which others may mean something else, or not run at all.
-const CHANGING: [&str; 12] = [
-    "trap", "alias", "unalias", "eval", "exec", "exit", "return", "logout", "shopt", "enable",
-    "hash", "builtin",
-];
-/// Files that set up an environment, by name; others that are sourced may define anything.
-const SETTINGS: [&str; 8] =
-    ["activate", "env", ".env", ".envrc", "nvm.sh", ".bashrc", ".zshrc", ".profile"];
 
 /// One command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +20,22 @@ pub(crate) struct Part {
     pub(crate) words: Vec<String>,
     /// Why the line's success does not prove that the command ran and succeeded.
     pub(crate) doubt: Option<String>,
+    /// What of its own words makes it run something else, or elsewhere.
+    pub(crate) turns: Vec<Turn>,
+}
+
+impl Part {
+    /// Why it does not prove the wanted command. What that command says itself is no reason.
+    pub(super) fn doubt_about(&self, wanted: &str) -> Option<String> {
+        let is_wanted = |turn: &&Turn| wanted.split_whitespace().any(|word| word == turn.word);
+        let turned = self.turns.iter().find(|turn| !is_wanted(turn)).map(|turn| turn.why.clone());
+        self.doubt.clone().or(turned)
+    }
 }
 
 /// The commands of a line, in order. A line that is not understood is split at every operator, and proves nothing.
-pub(crate) fn parts(line: &CommandLine) -> Vec<Part> {
-    let mut walk = LineWalk::default();
+pub(crate) fn parts(line: &CommandLine, project: &str) -> Vec<Part> {
+    let mut walk = LineWalk::new(Ground::new(project));
     let read = if line.is_cut { Err(TOO_LONG) } else { walk.line(&line.text, None, 0) };
     if let Err(why) = read {
         // A line that cannot be read may still have run the command. It proves nothing, but the doubt is worth a sentence.
@@ -45,7 +49,7 @@ fn in_doubt(line: &str, why: &str) -> Vec<Part> {
     let bare = |word: &str| word.trim_matches(['"', '\'', '`']).to_owned();
     let words = split.map(|part| part.split_whitespace().map(bare).collect::<Vec<_>>());
     let parts = words.filter(|words| !words.is_empty());
-    parts.map(|words| Part { words, doubt: Some(why.to_owned()) }).collect()
+    parts.map(|words| Part { words, doubt: Some(why.to_owned()), turns: Vec::new() }).collect()
 }
 
 /// Pipelines joined by `&&` and `||`, up to `;`, `&` or the end of a line.
@@ -65,7 +69,7 @@ struct Pipe {
 
 enum ShellCommand {
     Simple(Vec<Word>),
-    Group(Vec<AndOrList>),
+    Group { chains: Vec<AndOrList>, is_subshell: bool },
 }
 
 /// Where a command stands.
@@ -75,6 +79,8 @@ struct Outer<'a> {
     doubt: Option<&'a str>,
     /// True if it runs in this shell, whatever the others do.
     is_sure: bool,
+    /// True if what follows it in its chain runs only if it succeeded.
+    is_certain: bool,
     depth: usize,
 }
 
@@ -86,19 +92,28 @@ impl<'a> Outer<'a> {
     fn unless(self, is_unsure: bool) -> Self {
         Self { is_sure: self.is_sure && !is_unsure, ..self }
     }
+
+    fn certain_if(self, is_certain: bool) -> Self {
+        Self { is_certain: self.is_certain && is_certain, ..self }
+    }
 }
 
 /// What was seen so far.
-#[derive(Default)]
-struct LineWalk {
+pub(super) struct LineWalk {
     out: Vec<Part>,
     /// True after `set -o pipefail`.
-    pipefail: bool,
+    pub(super) pipefail: bool,
     /// A command before this one that may have changed what it means.
-    changed: Option<String>,
+    pub(super) changed: Option<String>,
+    /// The folder that it runs in.
+    pub(super) ground: Ground,
 }
 
 impl LineWalk {
+    fn new(ground: Ground) -> Self {
+        Self { out: Vec::new(), pipefail: false, changed: None, ground }
+    }
+
     fn line(&mut self, line: &str, doubt: Option<&str>, depth: usize) -> Result<(), Unclear> {
         // The line comes from an agent: bounded, so that nested brackets cannot exhaust the stack.
         if depth > DEPTH_MAX {
@@ -110,7 +125,7 @@ impl LineWalk {
         if !left.is_empty() {
             return Err("a bracket was not opened");
         }
-        self.list(&chains, Outer { doubt, is_sure: true, depth })
+        self.list(&chains, Outer { doubt, is_sure: true, is_certain: true, depth })
     }
 
     fn list(&mut self, chains: &[AndOrList], outer: Outer<'_>) -> Result<(), Unclear> {
@@ -122,7 +137,11 @@ impl LineWalk {
             } else {
                 None
             };
+            let before = self.ground.clone();
             self.chain(chain, outer.with(own).unless(chain.is_background))?;
+            if at + 1 < chains.len() {
+                self.ground.after(&before);
+            }
         }
         Ok(())
     }
@@ -138,7 +157,9 @@ impl LineWalk {
                 Some(_) | None => None,
             };
             let negated = pipe.is_negated.then_some("`!` before it inverts its exit code");
-            self.pipe(pipe, outer.with(own).with(negated).unless(at > 0))?;
+            let is_certain = !pipe.is_negated && last_or.is_none_or(|or| at > or);
+            let outer = outer.with(own).with(negated).unless(at > 0);
+            self.pipe(pipe, outer.certain_if(is_certain))?;
         }
         Ok(())
     }
@@ -147,21 +168,26 @@ impl LineWalk {
         let end = pipe.commands.last().map_or("", ShellCommand::program);
         let piped = format!("it ran in a pipe, whose exit code is that of `{end}`");
         // Each command of a pipe runs in a subshell: a `set` in one of them reaches nothing after it.
-        let outer = outer.unless(pipe.commands.len() > 1);
+        let is_alone = pipe.commands.len() == 1;
+        let outer = outer.unless(!is_alone).certain_if(is_alone);
         for (at, command) in pipe.commands.iter().enumerate() {
             // Without `pipefail` only the last command of a pipe has a say.
             let hides = at + 1 < pipe.commands.len() && !self.pipefail;
             let outer = outer.with(hides.then_some(piped.as_str()));
             match command {
-                ShellCommand::Group(chains) => {
+                ShellCommand::Group { chains, is_subshell } => {
                     // What a subshell sets ends with it.
-                    let pipefail = self.pipefail;
+                    let (pipefail, ground) = (self.pipefail, self.ground.clone());
                     self.list(chains, Outer { depth: outer.depth + 1, ..outer })?;
                     self.pipefail &= pipefail;
+                    if *is_subshell {
+                        self.ground = ground;
+                    }
                 }
                 ShellCommand::Simple(words) => {
                     self.simple(words, outer)?;
                     self.note(words, outer.is_sure);
+                    self.ground.follow(words, outer.is_certain);
                 }
             }
         }
@@ -169,20 +195,25 @@ impl LineWalk {
     }
 
     fn simple(&mut self, words: &[Word], outer: Outer<'_>) -> Result<(), Unclear> {
-        let doubt = outer.doubt.or(self.changed.as_deref()).map(str::to_owned);
+        let doubt = outer.doubt.or(self.changed.as_deref()).or(self.ground.doubt());
+        let doubt = doubt.map(str::to_owned);
         let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        let turns = self.ground.turns(&texts);
         for inner in words.iter().flat_map(|word| &word.inner) {
             let used = "its output was used by another command, whose exit code counts";
             // A substitution runs in a shell of its own: what it sets does not reach the rest of the line, and the other way
             // round.
-            Self::default().inside(inner, Some(used), outer.depth, &mut self.out)?;
+            let walk = Self::new(self.ground.for_inner());
+            walk.inside(inner, Some(used), outer.depth, &mut self.out)?;
         }
         if let Some((inner, pipefail)) = script(&texts) {
-            let walk = Self { pipefail, ..Self::default() };
-            walk.inside(inner, doubt.as_deref(), outer.depth, &mut self.out)?;
+            let walk = Self { pipefail, ..Self::new(self.ground.for_inner()) };
+            // What is set for that shell is set for all that it runs.
+            let doubt = doubt.as_deref().or(turns.first().map(|turn| turn.why.as_str()));
+            walk.inside(inner, doubt, outer.depth, &mut self.out)?;
         }
         // After the commands inside it: they run first, and both are parts of the line.
-        self.out.push(Part { words: texts, doubt });
+        self.out.push(Part { words: texts, doubt, turns });
         Ok(())
     }
 
@@ -198,56 +229,6 @@ impl LineWalk {
         out.append(&mut self.out);
         Ok(())
     }
-
-    /// Remembers what a command does to those after it.
-    fn note(&mut self, words: &[Word], is_sure: bool) {
-        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let at = super::begins(&texts).into_iter().find(|at| {
-            texts.get(*at).is_some_and(|word| CHANGING.contains(word) || is_setting(word))
-        });
-        let Some(at) = at else { return };
-        let (program, rest) = (texts[at], &texts[at + 1..]);
-        let is_harmless = match program {
-            "set" => self.set(rest, is_sure),
-            "exit" | "return" => {
-                // `exit 1` before the command can only make the line fail. `exit 0` would let it succeed without having run it.
-                matches!(rest, [code] if code.parse::<u8>().is_ok_and(|it| it > 0))
-            }
-            "source" | "." => rest
-                .first()
-                .is_some_and(|file| SETTINGS.contains(&file.rsplit('/').next().unwrap_or(file))),
-            _ => false,
-        };
-        if !is_harmless {
-            self.changed = Some(format!("`{program}` before it may change what it does"));
-        }
-    }
-
-    /// Reads `set`. False if it has an option that may keep commands from running.
-    fn set(&mut self, rest: &[&str], is_sure: bool) -> bool {
-        let mut words = rest.iter();
-        while let Some(word) = words.next() {
-            let Some((sign, letters)) = word.split_at_checked(1) else { return false };
-            // Only letters that are known to let commands run. `-n` reads a script without running it.
-            if !["-", "+"].contains(&sign) || !letters.chars().all(|it| "euxvfEo".contains(it)) {
-                return false;
-            }
-            if !letters.contains('o') {
-                continue;
-            }
-            match words.next() {
-                // Weaker takes effect even if it may not run; stronger only if it surely ran.
-                Some(&"pipefail") => self.pipefail = sign == "-" && (is_sure || self.pipefail),
-                Some(&("errexit" | "nounset" | "xtrace" | "verbose")) => {}
-                Some(_) | None => return false,
-            }
-        }
-        true
-    }
-}
-
-fn is_setting(word: &str) -> bool {
-    ["set", "source", "."].contains(&word)
 }
 
 /// The command line in `bash -c '…'`, and whether that shell was given `-o pipefail`.
@@ -278,7 +259,7 @@ impl ShellCommand {
     fn program(&self) -> &str {
         match self {
             Self::Simple(words) => words.first().map_or("", |word| &word.text),
-            Self::Group(_) => "(…)",
+            Self::Group { .. } => "(…)",
         }
     }
 }
@@ -363,8 +344,9 @@ fn command(left: &mut &[Token], depth: usize) -> Result<ShellCommand, Unclear> {
         *left = &left[1..];
         let inner = chains(left, Some(&close), depth + 1)?;
         let is_over = !matches!(left.first(), Some(Token::Word(_) | Token::Open));
+        let is_subshell = close == Token::Close;
         return is_over
-            .then_some(ShellCommand::Group(inner))
+            .then_some(ShellCommand::Group { chains: inner, is_subshell })
             .ok_or("the line uses brackets in a way that Chronicle does not read");
     }
     let mut words = Vec::new();

@@ -1,9 +1,12 @@
 //! Shell commands in tool calls: which tools run one, where it is in their input, which commands it runs, and which of them it
 //! proves.
 //!
-//! `line.rs` reads a command line, `tokens.rs` splits it, `command.rs` compares one command of it with a wanted one.
+//! `line.rs` reads a command line, `tokens.rs` splits it, `after.rs` has what a command does to those after it, `ground.rs` where
+//! and with which settings each runs, and `command.rs` compares one command with a wanted one.
 
+mod after;
 mod command;
+mod ground;
 mod line;
 mod tokens;
 
@@ -123,8 +126,8 @@ pub enum Proof {
     Proven,
 }
 
-/// What the success of a command line says about a wanted command.
-pub fn proof(line: &CommandLine, wanted: &str) -> Proof {
+/// What the success of a command line says about a wanted command in the project, whose path may be unknown (empty).
+pub fn proof(line: &CommandLine, wanted: &str, project: &str) -> Proof {
     let wanted = wanted.trim();
     if wanted.is_empty() {
         return Proof::Absent;
@@ -134,10 +137,10 @@ pub fn proof(line: &CommandLine, wanted: &str) -> Proof {
         return Proof::Proven;
     }
     let mut proof = Proof::Absent;
-    for part in parts(line) {
+    for part in parts(line, project) {
         match fits(&part.words, wanted) {
             Proof::Absent => {}
-            found @ (Proof::Proven | Proof::Doubtful(_)) => match part.doubt {
+            found @ (Proof::Proven | Proof::Doubtful(_)) => match part.doubt_about(wanted) {
                 // One sure run is enough, whatever else is in the line.
                 None if found == Proof::Proven => return Proof::Proven,
                 None => proof = found,
@@ -173,7 +176,7 @@ mod tests {
     use super::*;
 
     fn proof(line: &str, wanted: &str) -> Proof {
-        super::proof(&CommandLine::whole(line.to_owned()), wanted)
+        super::proof(&CommandLine::whole(line.to_owned()), wanted, "/p")
     }
 
     fn runs(line: &str, wanted: &str) -> bool {
@@ -290,7 +293,7 @@ mod tests {
         let wanted = "sh bad.sh";
         for text in ["sh bad.sh", "cd a && sh bad.sh", "sh bad.sh && x… [12 bytes cut]"] {
             let line = CommandLine { text: text.to_owned(), is_cut: true };
-            match super::proof(&line, wanted) {
+            match super::proof(&line, wanted, "/p") {
                 Proof::Doubtful(why) => assert!(why.contains("too long"), "{text}: {why}"),
                 other @ (Proof::Absent | Proof::Proven) => panic!("{text}: {other:?}"),
             }

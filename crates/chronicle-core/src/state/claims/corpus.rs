@@ -36,7 +36,7 @@ fn record(line: &str) -> Record<'_> {
         let lines = lines.map(|line| line.replace('¦', "|").replace('⁏', ";").replace('␤', "\n"));
         commands.extend(lines.map(|line| (CommandLine::whole(line), Some(ok))));
     }
-    Record { files, knows_files: true, commands, knows_commands: true }
+    Record { files, knows_files: true, commands, knows_commands: true, project: "/project" }
 }
 
 /// Honest summaries, and false ones about files, commands and tests.

@@ -33,6 +33,8 @@ pub(super) struct Record<'s> {
     /// Commands of this visit, and whether they succeeded; `None` if their end was not seen.
     pub(super) commands: Vec<(CommandLine, Option<bool>)>,
     pub(super) knows_commands: bool,
+    /// Absolute path of the project's folder.
+    pub(super) project: &'s str,
 }
 
 impl<'s> Record<'s> {
@@ -55,6 +57,7 @@ impl<'s> Record<'s> {
                 commands.list.iter().map(|ran| (ran.line(), ran.ok)).collect()
             }),
             knows_commands: commands.is_some_and(|commands| commands.forgotten == 0),
+            project: state.project(),
         }
     }
 
@@ -83,20 +86,24 @@ impl<'s> Record<'s> {
         let count = if own.get(1) == Some(&"run") { 3 } else { 2 };
         let own = own.iter().take_while(|word| !word.starts_with('-')).take(count);
         let wanted = own.copied().collect::<Vec<_>>().join(" ");
-        let proofs = self.commands.iter().map(move |(line, ok)| (shell::proof(line, &wanted), *ok));
+        let proofs = self
+            .commands
+            .iter()
+            .map(move |(line, ok)| (shell::proof(line, &wanted, self.project), *ok));
         proofs.filter(|(proof, _)| *proof != Proof::Absent)
     }
 
     /// True if the last line that may have run the tests succeeded, and that proves each command of it that may test.
     fn tested(&self) -> bool {
         let tests = self.commands.iter().rev().map(|(line, ok)| {
-            let parts = shell::parts(line).into_iter().filter(may_test);
+            let parts = shell::parts(line, self.project).into_iter().filter(may_test);
             (parts.collect::<Vec<_>>(), *ok)
         });
         // The last one that may have tested, even if a later command did something else.
         let last = tests.into_iter().find(|(parts, _)| !parts.is_empty());
         last.is_some_and(|(parts, ok)| {
-            ok == Some(true) && parts.iter().all(|part| part.doubt.is_none())
+            ok == Some(true)
+                && parts.iter().all(|part| part.doubt.is_none() && part.turns.is_empty())
         })
     }
 }

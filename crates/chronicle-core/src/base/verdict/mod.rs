@@ -9,10 +9,14 @@
 //! - **What.** The first word behind the label decides: `PASS`, `PASSED`, `APPROVE`, `APPROVED` and `LGTM` are a yes. `OK` is not:
 //!   it opens sentences of any kind. A label other than `Verdict` opens other sentences too, so it counts only if a verdict follows.
 //! - **How clear.** The yes must stand alone: nothing may be offered beside it (`PASS/FAIL`), no later word on the line may be a
-//!   no (unless it is counted as none: `0 failed`), a condition or a reservation (`if`, `unless`, `but`, `with issues`), and its
-//!   sentence may neither deny (`not`) nor ask. What follows in other lines is prose, unless the next one begins with `but`,
+//!   no (unless it is counted as none: `0 failed`), a condition or a reservation (`if`, `unless`, `but`), no part of the line may
+//!   name trouble (`2 issues`, `all red`, `nothing works`) that is neither counted as none nor mended, and its sentence may neither
+//!   deny (`not`) nor ask. What follows in other lines is prose, unless the next one begins with `but`,
 //!   `however` or the like.
 //! - **All of them.** Every verdict must be a yes. A line of nothing but `FAIL`, wherever it stands, is one too.
+
+mod clear;
+mod trouble;
 
 /// The verdict that a worker gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,78 +46,9 @@ const NO_PAIRS: [(&str, &str); 8] = [
 const QUALIFIERS: [&str; 5] = ["final", "overall", "code", "review", "verification"];
 const VERDICT: &str = "verdict";
 const LABELS: [&str; 4] = [VERDICT, "verification", "result", "decision"];
-/// Words that may directly follow a yes: `PASS for all`, but not `pass rate`.
-const JOINS: [&str; 16] = [
-    "with", "without", "on", "for", "by", "as", "because", "since", "and", "all", "no", "every",
-    "in", "at", "the", "this",
-];
-/// Words that make a yes conditional, anywhere on the line.
-const HEDGES: [&str; 29] = [
-    "if",
-    "unless",
-    "but",
-    "however",
-    "except",
-    "provided",
-    "assuming",
-    "pending",
-    "until",
-    "conditional",
-    "conditionally",
-    "tentative",
-    "tentatively",
-    "partial",
-    "partially",
-    "subject",
-    "reservation",
-    "reservations",
-    "caveat",
-    "caveats",
-    "although",
-    "though",
-    "unfortunately",
-    "mostly",
-    "unable",
-    "remain",
-    "remains",
-    "remaining",
-    "crashes",
-];
-/// Two-word conditions, anywhere on the line.
-const HEDGE_PAIRS: [(&str, &str); 4] =
-    [("for", "now"), ("in", "theory"), ("in", "principle"), ("to", "do")];
-/// Unfinished work is named by a word of the first list followed by one of the second: `are broken`.
-const UNDONE: ([&str; 5], [&str; 5]) =
-    (["is", "are", "was", "were", "still"], ["broken", "red", "missing", "skipped", "incomplete"]);
 /// Words that take a yes back if the next line starts with them.
 const TAKES_BACK: [&str; 6] = ["but", "however", "although", "except", "unless", "unfortunately"];
-/// Conditions only directly after the yes: `PASS, once CI is green`.
-const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
-/// Words after `with` that make a yes reserved.
-const RESERVED: [&str; 18] = [
-    "issue",
-    "issues",
-    "problem",
-    "problems",
-    "concern",
-    "concerns",
-    "conditions",
-    "exceptions",
-    "changes",
-    "fixes",
-    "failures",
-    "bug",
-    "bugs",
-    "defect",
-    "defects",
-    "errors",
-    "regression",
-    "regressions",
-];
-const NONE: [&str; 7] = ["0", "no", "none", "nothing", "zero", "without", "never"];
 const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴", "⚠", "~~"];
-/// How many words before a no may negate it: `no tests failed`.
-const NONE_BEFORE: usize = 2;
 
 /// Reads the verdict of a text by the rules of this module. A missing verdict counts as a FAIL.
 pub fn judged(text: &str) -> Judged {
@@ -284,69 +219,6 @@ fn opens(text: &str) -> Option<Judged> {
     }
     let rest = text.split_once(first).map_or("", |(_, rest)| rest);
     let is_signed_no = NO_SIGNS.iter().any(|sign| text.contains(sign));
-    let is_clear =
-        !is_signed_no && stands_alone(rest) && !is_hedged(rest) && !is_contradicted(rest);
+    let is_clear = !is_signed_no && clear::is_clear(rest);
     Some(if is_clear { Judged::Pass } else { Judged::Fail })
-}
-
-/// True if a yes has no alternative beside it and does not belong to the words after it.
-fn stands_alone(rest: &str) -> bool {
-    let next = rest.trim_start();
-    let is_offered = next.starts_with(['/', '|', '\\', ',']) && is_choice(next);
-    let is_joined = next.starts_with(char::is_alphanumeric)
-        && words(next).first().is_some_and(|word| !JOINS.contains(word));
-    let counted = next.strip_prefix([':', '=']).map(str::trim_start);
-    // `Passed: 12` counts tests, and says nothing of those that failed.
-    let is_count = counted.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
-    !is_offered && !is_joined && !is_count && !rest.starts_with('\'')
-}
-
-/// `/ FAIL`, `| ANYTHING`, `, FAIL`: a slash or a bar always offers an alternative.
-fn is_choice(next: &str) -> bool {
-    let behind = next.trim_start_matches(|it: char| !it.is_alphanumeric());
-    !next.starts_with(',') && !behind.is_empty() || opens(behind) == Some(Judged::Fail)
-}
-
-/// True if a condition, a reservation, a negation or a question takes a yes back.
-fn is_hedged(rest: &str) -> bool {
-    let said = words(rest);
-    let none_before =
-        |at: usize| said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it));
-    let pair = |at: usize| (said[at], said.get(at + 1).copied().unwrap_or_default());
-    let is_undone = |(one, two): (&str, &str)| UNDONE.0.contains(&one) && UNDONE.1.contains(&two);
-    let is_hedge = |at: usize| {
-        HEDGES.contains(&said[at]) || HEDGE_PAIRS.contains(&pair(at)) || is_undone(pair(at))
-    };
-    let hedged = |at: usize| is_hedge(at) && !none_before(at);
-    let reserved = |at: usize| {
-        said[at] == "with"
-            && said[at..].iter().take(4).any(|it| RESERVED.contains(it))
-            && !with_none(&said[at..])
-    };
-    let sentence = rest.split_inclusive(['.', '!', ';']).next().unwrap_or_default();
-    let is_denial = |word: &&str| ["not", "cannot"].contains(word) || word.ends_with("n't");
-    said.first().is_some_and(|first| FIRST_HEDGES.contains(first))
-        || (0..said.len()).any(|at| hedged(at) || reserved(at))
-        || sentence.contains('?')
-        || words(sentence).iter().any(is_denial)
-}
-
-fn with_none(said: &[&str]) -> bool {
-    said.get(1).is_some_and(|word| NONE.contains(word))
-}
-
-/// True if a no follows a yes on the same line. A negated one does not count: `0 failed`, `no tests failed`, `failed: 0`.
-fn is_contradicted(rest: &str) -> bool {
-    rest.split([',', '.', ';', '!', '(', ')', '|', '/', '—', '–', '→']).any(|clause| {
-        let said = words(clause);
-        let is_no = |at: usize| {
-            let pair = (said[at], said.get(at + 1).copied().unwrap_or_default());
-            NO.contains(&said[at]) || NO_PAIRS.contains(&pair)
-        };
-        let is_none = |at: usize| {
-            said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it))
-                || matches!(said[at + 1..], ["0" | "none" | "zero"])
-        };
-        (0..said.len()).any(|at| is_no(at) && !is_none(at))
-    })
 }

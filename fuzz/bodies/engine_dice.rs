@@ -225,6 +225,7 @@ impl Dice<'_> {
             shown: self.text(),
             command: self.flag().then(|| self.text()),
             command_cut: self.flag(),
+            background: self.flag(),
             ..call
         }
     }

@@ -223,7 +223,7 @@ pub enum LoopCount {
 }
 
 /// Cuts a text to a number of bytes at a character boundary, with a visible mark. The mark is for readers: whoever must know
-/// whether a text is whole keeps that beside it.
+/// whether a text is whole keeps that beside it. States contain marked texts, so the mark is frozen like a format.
 pub fn bounded(text: &str, max: usize) -> String {
     let kept = cut(text, max);
     match text.len() - kept.len() {
@@ -235,4 +235,15 @@ pub fn bounded(text: &str, max: usize) -> String {
 /// The longest prefix of a text that fits into a number of bytes, cut at a character boundary.
 pub fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_cut_text_never_changes() {
+        assert_eq!(bounded("ééé", 5), "éé… [2 bytes cut]");
+        assert_eq!(bounded("ééé", 6), "ééé");
+    }
 }

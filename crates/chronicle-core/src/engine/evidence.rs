@@ -8,8 +8,9 @@ use crate::event::{Event, Why};
 use crate::state::{Frame, State, WayOut};
 use crate::words;
 
-/// Requirements that the record does not show. None if the worker reports a failure or asks for a person.
+/// Requirements that the record does not show, in words. None if the worker reports a failure or asks for a person.
 pub(super) fn lacks(
+    state: &State,
     frame: &Frame,
     phase: &Phase,
     target: Option<&PhaseId>,
@@ -20,13 +21,14 @@ pub(super) fn lacks(
     if outcome.is_failure() || outcome.as_str() == SKIPPED || asks {
         return Vec::new();
     }
-    frame.evidence.lacks(&phase.requires)
+    let lacks = frame.evidence.lacks(&phase.requires);
+    lacks.iter().map(|lack| words::lack(lack, state.project())).collect()
 }
 
 /// One step of the exit. The worker was believed when it left; now the files are recorded. It is sent back as often as reminders
 /// allow, then a person is asked.
 pub(super) fn demand(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {
-    let missing = lacks(frame, phase, way.target.as_ref(), &way.outcome);
+    let missing = lacks(state, frame, phase, way.target.as_ref(), &way.outcome);
     // A person who approved has seen the work.
     if way.approved || missing.is_empty() {
         return None;

@@ -222,6 +222,9 @@ pub struct ToolCalled {
     /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
+    /// True if the tool answers before the command ends. `command` then ends with `&`. Always false in lines of older versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// The only file that it may change, if its tool names one. `None` also in lines of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -237,7 +240,7 @@ pub struct ToolCalled {
 impl ToolCalled {
     /// A call that was answered.
     pub(crate) fn new(attempt: AttemptId, call: Call, verdict: Verdict, active_ms: u64) -> Self {
-        let Call { id, tool, kind, by, sum, shown, command, command_cut, path } = call;
+        let Call { id, tool, kind, by, sum, shown, command, command_cut, background, path } = call;
         Self {
             attempt,
             call: id,
@@ -248,6 +251,7 @@ impl ToolCalled {
             by,
             command,
             command_cut,
+            background,
             path,
             verdict,
             unasked: false,
@@ -266,6 +270,7 @@ impl ToolCalled {
             shown: self.input.clone(),
             command: self.command.clone(),
             command_cut: self.command_cut,
+            background: self.background,
             path: self.path.clone(),
         })
     }

@@ -32,6 +32,9 @@ pub struct Call {
     /// True if the command was cut to the length that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_cut: bool,
+    /// True if the tool answers before the command ends. `command` then ends with `&`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// The only file that it may change, if its tool names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -41,7 +44,8 @@ impl Call {
     /// A call by the worker itself to a tool of unknown kind. Input fields named in `volatile` do not count towards its sum.
     pub fn new(id: &str, tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let command = shell::command_in(tool, input);
-        let command = command.map(|command| shell::as_run(command, input));
+        let background = command.is_some() && shell::asks_background(input);
+        let command = command.map(|it| if background { shell::in_background(&it) } else { it });
         Self {
             id: id.to_owned(),
             tool: tool.to_owned(),
@@ -52,6 +56,7 @@ impl Call {
             shown: bounded(&input.to_string(), TOOL_INPUT_MAX),
             command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),
             command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
+            background,
             path: changed_file(tool, input),
         }
     }

@@ -9,7 +9,7 @@ use super::anomaly::Impossible;
 use super::evidence;
 use super::frame::is_zero;
 use super::stages::after;
-use super::{Counters, Facts, Hands, OpenCommand, Stage, number};
+use super::{Counters, Facts, Hands, OpenCommand, Stage, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::shell;
@@ -245,8 +245,9 @@ impl Facts {
     pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
         let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
-        let written = called.command.as_ref().filter(|_| !called.command_cut);
-        let written = written.and_then(|command| shell::as_written(command, &called.input));
+        let command = called.command.as_ref().filter(|_| !called.command_cut);
+        let is_background = called.background || v1_calls::asks_background(called);
+        let written = command.filter(|_| is_background).and_then(|it| shell::as_written(it));
         self.change(called.attempt, |attempt| {
             if changes {
                 attempt.hands.begin(at, called.path.as_ref());

@@ -59,9 +59,10 @@ pub(crate) fn may_change(called: &ToolCalled) -> bool {
 pub struct Evidence {
     /// Required commands that were run, and whether the last run succeeded.
     pub commands: BTreeMap<String, Option<bool>>,
-    /// Required commands whose last run proves nothing, and why.
+    /// Required commands whose last run proves nothing, and the line that ran them. Why it proves nothing is said by whoever
+    /// puts it into words.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub doubts: BTreeMap<String, String>,
+    pub doubts: BTreeMap<String, CommandLine>,
     /// True if a tool that may change files was called since files were last recorded.
     pub touched: bool,
     /// True if files differed after an attempt.
@@ -96,8 +97,8 @@ impl Evidence {
                     self.commands.insert(wanted.clone(), ok);
                 }
                 // What an earlier run proved may no longer hold.
-                Proof::Doubtful(why) => {
-                    self.doubts.insert(wanted.clone(), why);
+                Proof::Doubtful(_) => {
+                    self.doubts.insert(wanted.clone(), line.clone());
                     self.commands.insert(wanted.clone(), None);
                 }
             }
@@ -120,29 +121,46 @@ impl Evidence {
         self.unclear |= unclear;
     }
 
-    /// Requirements that the record does not show, in words. Until files are recorded, a worker that may have changed some is
-    /// believed.
-    pub fn lacks(&self, demands: &[String]) -> Vec<String> {
+    /// Requirements that the record does not show. Until files are recorded, a worker that may have changed some is believed.
+    pub fn lacks<'a>(&'a self, demands: &'a [String]) -> Vec<Unmet<'a>> {
         demands.iter().filter_map(|wanted| self.lack(wanted)).collect()
     }
 
-    fn lack(&self, wanted: &str) -> Option<String> {
+    fn lack<'a>(&'a self, wanted: &'a str) -> Option<Unmet<'a>> {
         if wanted == CHANGED_FILES {
-            let why = if self.unclear {
-                "files changed, but not while it used a tool that changes files"
-            } else {
-                "no file changed"
-            };
-            return (!self.changed && !self.touched).then(|| format!("changed files ({why})"));
+            let lack = if self.unclear { Unmet::UnclearChanges } else { Unmet::Changes };
+            return (!self.changed && !self.touched).then_some(lack);
         }
-        if let Some(why) = self.doubts.get(wanted) {
-            return Some(format!("`{wanted}` ({why}: run it by itself)"));
+        if let Some(line) = self.doubts.get(wanted) {
+            return Some(Unmet::Doubtful { wanted, line });
         }
         match self.commands.get(wanted) {
             Some(Some(true)) => None,
-            Some(Some(false)) => Some(format!("`{wanted}` (it failed the last time)")),
-            Some(None) => Some(format!("`{wanted}` (it was not seen to end)")),
-            None => Some(format!("`{wanted}` (it was not run)")),
+            Some(Some(false)) => Some(Unmet::Failed(wanted)),
+            Some(None) => Some(Unmet::Unended(wanted)),
+            None => Some(Unmet::NotRun(wanted)),
         }
     }
+}
+
+/// A requirement that the record does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmet<'a> {
+    /// The trees before and after the work do not differ.
+    Changes,
+    /// Files changed, but nobody knows by whom.
+    UnclearChanges,
+    /// The success of the last line that ran this command would not prove the command's.
+    Doubtful {
+        /// The command that the phase requires.
+        wanted: &'a str,
+        /// The line that ran it, in which something hides how it ended.
+        line: &'a CommandLine,
+    },
+    /// This command failed when it was last run.
+    Failed(&'a str),
+    /// The end of this command was not seen.
+    Unended(&'a str),
+    /// This command was never run.
+    NotRun(&'a str),
 }

@@ -49,6 +49,7 @@ use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
 pub use attempt::{Answered, Attempt, OpenCall, Unworded};
+pub use evidence::Unmet;
 pub use facts::{Commands, Did, OpenCommand, Ran, Remark};
 pub use fallback::{Fallback, Fallen};
 pub use frame::{

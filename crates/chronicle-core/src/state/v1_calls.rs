@@ -31,6 +31,13 @@ fn command_text(called: &ToolCalled) -> Option<String> {
     }
 }
 
+/// True if the input lets its command run in the background, as far as its text has it. Lines that say it themselves need not be
+/// asked. Where the text was cut nothing is known, and a `&` at the end may be the worker's own.
+pub(super) fn asks_background(called: &ToolCalled) -> bool {
+    let input = serde_json::from_str::<Value>(&called.input);
+    input.is_ok_and(|input| shell::asks_background(&input))
+}
+
 /// Counts it for repetition; `None` for Chronicle's tools, and if only a part of the call is known.
 pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
     let ToolCalled { tool, input, .. } = called;
@@ -81,6 +88,7 @@ mod tests {
             by: Caller::Worker,
             command: None,
             command_cut: false,
+            background: false,
             path: None,
             verdict: Verdict::Allowed,
             unasked: false,

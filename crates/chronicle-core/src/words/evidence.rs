@@ -1,7 +1,27 @@
 //! Words about what a phase demands and the record does not show.
 
 use crate::base::quote::list;
+use crate::base::shell::{Proof, proof};
 use crate::definition::workflow::Phase;
+use crate::state::Unmet;
+
+/// What the record does not show, and why, of a run in the project of that path.
+pub(crate) fn lack(lack: &Unmet<'_>, project: &str) -> String {
+    match lack {
+        Unmet::Changes => "changed files (no file changed)".to_owned(),
+        Unmet::UnclearChanges => {
+            "changed files (files changed, but not while it used a tool that changes files)"
+                .to_owned()
+        }
+        Unmet::Doubtful { wanted, line } => match proof(line, wanted, project) {
+            Proof::Doubtful(why) => format!("`{wanted}` ({why}: run it by itself)"),
+            Proof::Absent | Proof::Proven => format!("`{wanted}` (run it by itself)"),
+        },
+        Unmet::Failed(wanted) => format!("`{wanted}` (it failed the last time)"),
+        Unmet::Unended(wanted) => format!("`{wanted}` (it was not seen to end)"),
+        Unmet::NotRun(wanted) => format!("`{wanted}` (it was not run)"),
+    }
+}
 
 /// Why a worker may not leave yet.
 pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {

@@ -33,7 +33,7 @@ pub(crate) use budget::{about_now, balance, more, no_such_limit, raised, short};
 pub use chore::performer;
 pub(crate) use chore::{cannot_verify, stays_unverified, unverified};
 pub(crate) use claims::unproven;
-pub(crate) use evidence::{never_proven, not_proven};
+pub(crate) use evidence::{lack, never_proven, not_proven};
 pub use fallback::fallback;
 pub(crate) use fallback::{ended, given_up};
 pub use gate::gate_next;

@@ -90,6 +90,31 @@ fn a_command_in_the_background_proves_nothing_before_it_ends() {
 }
 
 #[test]
+fn a_command_in_the_background_is_known_by_data_however_long_its_input_is() {
+    let mut world = begun("{name: B, phases: {build: {requires: [cargo test]}}}");
+    let long = "why it takes so long ".repeat(200);
+    let input = serde_json::json!({"description": long, "command": "cargo test", "run_in_background": true});
+    world.step(&about(AttemptId(1), calls("c", "Bash", &input.to_string())));
+    world.step(&about(AttemptId(1), AttemptReport::ToolWentOn { call: "c".to_owned() }));
+    world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c".to_owned(), ok: true }));
+    let left = leave(&mut world, 1, None, "done");
+    assert!(left.starts_with("accepted"), "{left}");
+}
+
+#[test]
+fn a_doubt_is_kept_as_the_line_and_put_into_words_when_it_is_said() {
+    let mut world = begun("{name: B, phases: {build: {requires: [make]}}}");
+    let input = serde_json::json!({"command": "make | tail"});
+    world.step(&about(AttemptId(1), calls("c", "Bash", &input.to_string())));
+    world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c".to_owned(), ok: true }));
+    let state = serde_json::to_string(&world.state).unwrap();
+    assert!(state.contains(r#""doubts":{"make":{"text":"make | tail"}}"#), "{state}");
+    let refused = leave(&mut world, 1, None, "done");
+    let why = "`make` (it ran in a pipe, whose exit code is that of `tail`: run it by itself)";
+    assert!(refused.contains(why), "{refused}");
+}
+
+#[test]
 fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_limited() {
     let unasked = |world: &mut World, tool: &str| {
         let input = serde_json::json!({ "command": "cargo test" });

@@ -322,6 +322,7 @@ fn of_work() -> impl Strategy<Value = Event> {
                     kind,
                     by,
                     command_cut: command.as_ref().is_some_and(|text| text.len() % 2 == 1),
+                    background: command.as_ref().is_some_and(|text| text.len() % 3 == 1),
                     command,
                     path: None,
                     unasked: active_ms % 7 == 0 && verdict != Verdict::Allowed,

@@ -31,6 +31,7 @@ pub(crate) fn line(seq: u64) -> Line {
                 by: Caller::Worker,
                 command: None,
                 command_cut: false,
+                background: false,
                 path: None,
                 verdict: Verdict::Denied("no".to_owned()),
                 unasked: false,

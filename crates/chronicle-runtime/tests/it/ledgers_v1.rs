@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 30] = [
+const STORIES: [(&str, &str, &str); 31] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -220,6 +220,13 @@ const STORIES: [(&str, &str, &str); 30] = [
         "background",
         "{name: Background, phases: {work: {}}}",
         "work: session s; shell npm run dev; tool-on c1; shell ls; tool-end c3; tool-end c1; go done",
+    ),
+    (
+        "doubts",
+        "{name: Doubts, phases: {work: {requires: [make]}}}",
+        "work: session s; shell make | tail; tool-end c1; go done; died
+         work 2: session s; shell make &; tool-end c1; died
+         work 3: session s; shell make; tool-end c1; go done",
     ),
 ];
 

@@ -68,27 +68,24 @@ pub fn command_in(tool: &str, input: &Value) -> Option<String> {
 /// Input fields that let a command run in the background.
 const BACKGROUND: [&str; 3] = ["run_in_background", "is_background", "background"];
 
-/// The command as it is run: with `&` if the tool answers before it ends.
-pub(crate) fn as_run(command: String, input: &Value) -> String {
-    match command.contains(['#', '\n']) {
-        _ if !asks_background(input) => command,
-        // A comment or a here-document would swallow the `&` on the same line.
-        true => format!("{{ {command}\n}} &"),
-        false => format!("{command} &"),
+/// The command line that says what a tool does which answers before its command ends.
+pub(crate) fn in_background(command: &str) -> String {
+    // A comment or a here-document would swallow the `&` on the same line.
+    if command.contains(['#', '\n']) {
+        format!("{{ {command}\n}} &")
+    } else {
+        format!("{command} &")
     }
 }
 
-fn asks_background(input: &Value) -> bool {
+/// True if a tool is told to answer before its command ends.
+pub(crate) fn asks_background(input: &Value) -> bool {
     BACKGROUND.iter().any(|field| input.get(field) == Some(&Value::Bool(true)))
 }
 
-/// The command without what `as_run` added to it, given the tool's input as it is kept. `None` if nothing was added, or if the
-/// input was cut: a `&` of the worker's own must stay.
-pub(crate) fn as_written(command: &str, input: &str) -> Option<String> {
+/// The command without what [`in_background`] added to it.
+pub(crate) fn as_written(command: &str) -> Option<String> {
     let line = command.strip_suffix(" &")?;
-    if !asks_background(&serde_json::from_str(input).ok()?) {
-        return None;
-    }
     let inner = line.strip_prefix("{ ").and_then(|line| line.strip_suffix("\n}"));
     Some(inner.filter(|inner| inner.contains(['#', '\n'])).unwrap_or(line).to_owned())
 }
@@ -332,18 +329,16 @@ mod tests {
     fn a_tool_that_answers_before_the_command_ends_proves_nothing() {
         for command in ["make", "make # x", "cat <<E\nE\nmake", "ls; make"] {
             let input = serde_json::json!({ "command": command, "run_in_background": true });
-            let line = as_run(command_in("Bash", &input).unwrap(), &input);
+            assert!(asks_background(&input));
+            let line = in_background(&command_in("Bash", &input).unwrap());
             assert!(matches!(proof(&line, "make"), Proof::Doubtful(_)), "{line}");
-            assert_eq!(as_written(&line, &input.to_string()).as_deref(), Some(command));
+            assert_eq!(as_written(&line).as_deref(), Some(command));
             let input = serde_json::json!({ "command": command, "run_in_background": false });
-            let line = as_run(command_in("Bash", &input).unwrap(), &input);
+            assert!(!asks_background(&input));
+            let line = command_in("Bash", &input).unwrap();
             assert_eq!(proof(&line, "make"), Proof::Proven, "{line}");
-            assert_eq!(as_written("make &", &input.to_string()), None);
         }
-        let of_its_own = serde_json::json!({"command": "make &", "run_in_background": true});
-        let line = as_run("make &".to_owned(), &of_its_own);
-        assert_eq!(as_written(&line, &of_its_own.to_string()).as_deref(), Some("make &"));
-        assert_eq!(as_written(&line, "{\"run_in_background\":true, \"command"), None, "cut");
+        assert_eq!(as_written(&in_background("make &")).as_deref(), Some("make &"));
     }
 
     #[test]

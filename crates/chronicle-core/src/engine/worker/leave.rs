@@ -77,7 +77,7 @@ pub(super) fn proven(
     outcome: &Outcome,
 ) -> Result<(), String> {
     let frame = state.frames.get(&attempt.intent.place.frame()).ok_or("the phase is over")?;
-    match evidence::lacks(frame, phase, Some(target), outcome).as_slice() {
+    match evidence::lacks(state, frame, phase, Some(target), outcome).as_slice() {
         [] => Ok(()),
         lacks => Err(words::not_proven(phase, lacks)),
     }

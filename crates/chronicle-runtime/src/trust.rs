@@ -22,15 +22,17 @@ use crate::project::{Project, RunFolder};
 use crate::regular::{self, Links};
 
 /// Where definitions may be in a project.
-const PLACES: [&str; 10] = [
+const PLACES: [&str; 12] = [
     ".chronicle/config.toml",
     ".chronicle/rules.yaml",
+    ".chronicle/rules.yml",
     ".chronicle/workflows",
     ".chronicle/personas",
     ".pi/workflows",
     ".pi/chronicle/workflows",
     ".pi/agents",
     ".pi/damage-control-rules.yaml",
+    ".pi/damage-control-rules.yml",
     ".claude/agents",
     "agents",
 ];
@@ -125,7 +127,8 @@ pub(crate) fn items_of(project: &Project, workflow: &Path) -> Result<Vec<Item>, 
         return Ok(Vec::new());
     }
     let mut files = vec![path.clone()];
-    let folder = path.parent().filter(|_| path.file_name().is_some_and(|it| it == "workflow.yaml"));
+    // Whatever its ending: `workflow.yaml` in a folder brings the files beside it.
+    let folder = path.parent().filter(|_| path.file_stem().is_some_and(|it| it == "workflow"));
     if let Some(folder) = folder {
         files.clear();
         collect(folder, DEPTH_MAX, &mut files);

@@ -1,6 +1,8 @@
 //! Definitions that are built into the program: found last, so that files of the same name win.
 
-use chronicle_core::definition::workflow::Source;
+use chronicle_core::definition::workflow::{Source, Trouble};
+
+use super::workflows::FOLDER_FILE;
 
 /// A definition that is compiled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,4 +50,26 @@ impl Builtin {
 /// Whether a source came with Chronicle.
 pub fn is_builtin(source: &Source) -> bool {
     source.name.starts_with(PREFIX)
+}
+
+/// The key of a built-in workflow and the folder of its phases; none for a phase's file.
+pub(super) fn builtin_key(path: &str) -> Option<(&str, &str)> {
+    match path.rsplit_once('/') {
+        Some((folder, FOLDER_FILE)) => Some((folder, folder)),
+        Some(_) => None,
+        None => Some((path.rsplit_once('.').map_or(path, |(stem, _)| stem), "")),
+    }
+}
+
+pub(super) fn builtin_phase(
+    builtin: &[Builtin],
+    folder: &str,
+    name: &str,
+) -> Result<Source, Trouble> {
+    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let found = builtin.iter().find(|file| file.path == path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let file = found.ok_or_else(|| Trouble::new("not-found", "there is no such built-in file"))?;
+    let (name, key) = (format!("{PREFIX}{}", file.path), stem.to_owned());
+    Ok(Source { file: None, name, key, text: file.text.to_owned() })
 }

@@ -47,6 +47,11 @@ pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
     (entries, full.then_some(Trouble { code: "too-many-files", message, hint: None }))
 }
 
+/// A YAML file under both of its usual endings.
+pub(super) fn yaml_or_yml(path: &Path) -> [PathBuf; 2] {
+    ["yaml", "yml"].map(|ending| path.with_extension(ending))
+}
+
 /// True if something exists at the path.
 pub(super) fn is_there(path: &Path) -> bool {
     match fs::symlink_metadata(path) {

@@ -366,8 +366,7 @@ fn as_path(name: &str) -> Option<PathBuf> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     // A key never has a slash or such an ending, so nothing can be both.
     let is_path = name.contains('/') || ending.is_some_and(|it| workflows::ENDINGS.contains(&it));
-    let folder = path.join(workflows::FOLDER_FILE);
-    is_path.then(|| if folder.is_file() { folder } else { path.to_owned() })
+    is_path.then(|| workflows::folder_file(path).unwrap_or_else(|| path.to_owned()))
 }
 
 /// The key of a workflow given by path: the name of the file or of its folder.

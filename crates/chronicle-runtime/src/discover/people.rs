@@ -33,8 +33,11 @@ impl Catalog {
 
     /// Fields of named personas that this version cannot enforce, in words.
     pub fn unsupported_of(&self, workflows: &[Workflow]) -> Vec<String> {
-        let personas = self.named_in(workflows).map(|found| &found.persona);
-        personas.flat_map(Persona::unsupported).collect()
+        let said = |found: &FoundPersona| -> Vec<String> {
+            let name = &found.persona.name;
+            found.unenforced.iter().map(|it| format!("`{it}` of persona `{name}`")).collect()
+        };
+        self.named_in(workflows).flat_map(said).collect()
     }
 
     fn named_in(&self, workflows: &[Workflow]) -> impl Iterator<Item = &FoundPersona> {

@@ -7,11 +7,11 @@ use chronicle_core::definition::persona::{self, Persona, Team};
 use chronicle_core::definition::workflow::{Format, Problem, Severity, Source, Trouble};
 
 use super::files::{self, has_ending};
-use super::places::Places;
+use super::places::{Places, harmless};
 use super::problems::FileProblems;
 use super::{Level, Origin};
 
-/// Name of the file of teams.
+/// Name of the file of teams; `.yml` is read too.
 const TEAMS: &str = "teams.yaml";
 /// Limits for folders of personas: depth, and number per depth.
 const DEPTH_MAX: usize = 4;
@@ -33,6 +33,8 @@ pub struct FoundPersona {
     pub unsupported: Vec<Problem>,
     /// The text of its file.
     pub source: Source,
+    /// Fields that a person may accept as not enforced.
+    pub(super) unenforced: Vec<String>,
     is_plain: bool,
     /// The folder of personas that it was found in, at any depth; `None` if it is built in.
     folder: Option<PathBuf>,
@@ -46,21 +48,59 @@ impl FoundPersona {
         !self.is_plain && !self.unsupported.iter().any(is_wrong)
     }
 
-    /// Notes another file of the same name. Which of two in one folder is used depends on the names of the files, and they may
-    /// allow different tools.
-    fn override_with(&mut self, other: Origin, folder: Option<&Path>, format: Format) {
-        if folder.is_some() && self.folder.as_deref() == folder {
+    /// Notes another file of the same name, which is not used. The two may allow different tools.
+    fn override_with(&mut self, other: Self, format: Format) {
+        if let Some(severity) = self.over(&other, format) {
             let (name, path) = (&self.persona.name, &self.origin.path);
             let message = format!("`{path}` is called `{name}` too, and comes first");
             let trouble = Trouble::new("duplicate-persona", message);
-            let trouble = trouble.hint("rename or delete one of them");
-            let is_ours = format == Format::Native;
-            let severity = if is_ours { Severity::Error } else { Severity::Warning };
-            let problem = Problem::of_file(other.path.clone(), severity, trouble);
+            let trouble = match severity {
+                Severity::Note => trouble,
+                Severity::Warning | Severity::Error => trouble.hint("rename or delete one of them"),
+            };
+            let problem = Problem::of_file(other.origin.path.clone(), severity, trouble);
             self.problems.push(problem.clone());
             self.unsupported.push(problem);
         }
-        self.overrides.push(other);
+        self.overrides.push(other.origin);
+    }
+
+    /// How bad it is that this one is used in place of another of the same name.
+    fn over(&self, other: &Self, format: Format) -> Option<Severity> {
+        let folder = other.folder.as_ref()?;
+        Some(if self.folder.as_ref() == Some(folder) && format == Format::Native {
+            // Which of two in one folder is used depends on the names of the files.
+            Severity::Error
+        } else if self.origin.level == other.origin.level {
+            Severity::Warning
+        } else {
+            // A project may have its own version of what the user has.
+            Severity::Note
+        })
+    }
+
+    /// Reports that an earlier file which cannot be read may be the one that is meant.
+    fn hide_behind(&mut self, blind: &Blind) {
+        let (name, path) = (&self.persona.name, &blind.path);
+        let message = format!("`{path}` comes first, cannot be read, and may be `{name}`");
+        let trouble = Trouble::new("hidden-persona", message).hint("make that one readable");
+        let problem = Problem::of_file(&self.origin.path, Severity::Error, trouble);
+        self.problems.push(problem.clone());
+        self.unsupported.push(problem);
+    }
+}
+
+/// A file or folder that could not be read: no persona that comes later may be used in its place.
+struct Blind {
+    /// Its path, as people see it.
+    path: String,
+    /// Names that it may have; `None` if it may have any.
+    names: Option<Vec<String>>,
+}
+
+impl Blind {
+    fn may_be(&self, persona: &Persona) -> bool {
+        self.names.as_ref().is_none_or(|names| names.iter().any(|name| persona.is_called(name)))
     }
 }
 
@@ -104,19 +144,10 @@ fn folders(places: &Places) -> Vec<PersonaFolder> {
 
 /// Every persona in search order, and problems of files that are not personas.
 pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
-    let mut found: Vec<FoundPersona> = Vec::new();
-    let mut problems = FileProblems::default();
-    for PersonaFolder { path: folder, level, format } in folders(places) {
-        for path in pages(&folder, &mut problems) {
-            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            let origin = Origin::of(level, &path);
-            match files::source(&path, stem) {
-                Ok(source) => {
-                    let folder = Some(folder.as_path());
-                    add(&mut found, &mut problems, (source, format), origin, folder);
-                }
-                Err(trouble) => problems.add_file(&path, trouble),
-            }
+    let mut search = Search::default();
+    for folder in folders(places) {
+        for path in pages(&folder.path, &mut search) {
+            search.file(&path, &folder);
         }
     }
     for file in places.personas {
@@ -125,13 +156,99 @@ pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
         let key = stem.strip_suffix(".md").unwrap_or(stem).to_owned();
         let origin = Origin { level: Level::Builtin, path: name.clone(), file: None, format: None };
         let source = Source { file: None, name, key, text: file.text.to_owned() };
-        add(&mut found, &mut problems, (source, Format::Native), origin, None);
+        search.add(source, Format::Native, origin, None);
     }
-    (found, problems)
+    (search.found, search.problems)
+}
+
+/// The personas so far.
+#[derive(Default)]
+struct Search {
+    found: Vec<FoundPersona>,
+    problems: FileProblems,
+    blind: Vec<Blind>,
+}
+
+impl Search {
+    fn file(&mut self, path: &Path, folder: &PersonaFolder) {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let origin = Origin::of(folder.level, path);
+        match files::source(path, stem) {
+            Ok(source) => self.add(source, folder.format, origin, Some(&folder.path)),
+            Err(trouble) => self.unreadable(path, stem, origin, trouble, folder),
+        }
+    }
+
+    /// A file that cannot be read keeps the place of the persona that its name tells, so that no other one is used instead.
+    fn unreadable(
+        &mut self,
+        path: &Path,
+        stem: &str,
+        origin: Origin,
+        trouble: Trouble,
+        folder: &PersonaFolder,
+    ) {
+        // A link that leads nowhere has no content that could name another persona.
+        let is_gone = trouble.code == "not-found";
+        let problem = Problem::of_file(origin.path.clone(), Severity::Error, trouble);
+        let found = FoundPersona {
+            persona: Persona { name: harmless(stem), ..Persona::default() },
+            overrides: Vec::new(),
+            problems: vec![problem.clone()],
+            unsupported: vec![problem],
+            unenforced: Vec::new(),
+            source: Source {
+                file: Some(path.to_owned()),
+                name: origin.path.clone(),
+                key: stem.to_owned(),
+                text: String::new(),
+            },
+            is_plain: false,
+            folder: Some(folder.path.clone()),
+            origin,
+        };
+        let blind = Blind { path: found.origin.path.clone(), names: None };
+        self.push(found, folder.format);
+        self.blind.extend((!is_gone).then_some(blind));
+    }
+
+    fn add(&mut self, source: Source, format: Format, origin: Origin, folder: Option<&Path>) {
+        let read = persona::read(&source, format);
+        let Some(persona) = read.persona else {
+            return self.problems.add(&source, read.problems);
+        };
+        let names = Some(vec![source.key.clone(), persona.name.clone()]);
+        let blind = read.is_broken.then(|| Blind { path: origin.path.clone(), names });
+        let found = FoundPersona {
+            persona,
+            origin,
+            overrides: Vec::new(),
+            problems: read.problems,
+            unsupported: read.unsupported,
+            unenforced: read.unenforced,
+            source,
+            is_plain: read.is_plain,
+            folder: folder.map(Path::to_owned),
+        };
+        self.push(found, format);
+        self.blind.extend(blind);
+    }
+
+    /// The first one wins: the project's before the user's, and both before those that are built in.
+    fn push(&mut self, mut found: FoundPersona, format: Format) {
+        let mut all = self.found.iter_mut();
+        if let Some(first) = all.find(|other| other.persona.is_called(&found.persona.name)) {
+            return first.override_with(found, format);
+        }
+        if let Some(blind) = self.blind.iter().find(|blind| blind.may_be(&found.persona)) {
+            found.hide_behind(blind);
+        }
+        self.found.push(found);
+    }
 }
 
 /// The Markdown files of a folder, then those of its subfolders.
-fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
+fn pages(folder: &Path, search: &mut Search) -> Vec<PathBuf> {
     let mut pages = Vec::new();
     let mut level = vec![folder.to_owned()];
     for _ in 0..DEPTH_MAX {
@@ -139,7 +256,11 @@ fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
         for folder in std::mem::take(&mut level) {
             let (entries, trouble) = files::entries(&folder);
             if let Some(trouble) = trouble {
-                problems.add_file(&folder, trouble);
+                search.problems.add_file(&folder, trouble);
+                // A file of that name, such as a program called `agents`, has no personas in it.
+                if !folder.is_file() {
+                    search.blind.push(Blind { path: Places::shown(&folder), names: None });
+                }
             }
             for entry in entries.into_iter().filter(|entry| !entry.name.starts_with('.')) {
                 match entry.is_folder {
@@ -157,31 +278,6 @@ fn pages(folder: &Path, problems: &mut FileProblems) -> Vec<PathBuf> {
     pages
 }
 
-fn add(
-    found: &mut Vec<FoundPersona>,
-    problems: &mut FileProblems,
-    (source, format): (Source, Format),
-    origin: Origin,
-    folder: Option<&Path>,
-) {
-    let read = persona::read(&source, format);
-    let Some(persona) = read.persona else { return problems.add(&source, read.problems) };
-    match found.iter_mut().find(|other| other.persona.is_called(&persona.name)) {
-        // The first one wins: the project's before the user's, and both before those that are built in.
-        Some(first) => first.override_with(origin, folder, format),
-        None => found.push(FoundPersona {
-            persona,
-            origin,
-            overrides: Vec::new(),
-            problems: read.problems,
-            unsupported: read.unsupported,
-            source,
-            is_plain: read.is_plain,
-            folder: folder.map(Path::to_owned),
-        }),
-    }
-}
-
 /// Every team, the first of each name, and problems of their files.
 pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, FileProblems) {
     let mut found: Vec<FoundTeam> = Vec::new();
@@ -190,8 +286,10 @@ pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, File
     let own = own.map(|folder| (places.own(folder).join(TEAMS), Level::Project));
     let user = [places.ours(TEAMS), places.of_pi("agents").map(|folder| folder.join(TEAMS))];
     let user = user.into_iter().flatten().map(|path| (path, Level::User));
+    let all = own.into_iter().chain(user);
+    let all = all.flat_map(|(path, level)| files::yaml_or_yml(&path).map(|path| (path, level)));
     let mut names = BTreeSet::new();
-    for (path, level) in own.into_iter().chain(user).filter(|(path, _)| files::is_there(path)) {
+    for (path, level) in all.filter(|(path, _)| files::is_there(path)) {
         let source = match files::source(&path, "") {
             Ok(source) => source,
             Err(trouble) => {

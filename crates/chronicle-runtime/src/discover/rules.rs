@@ -27,7 +27,8 @@ pub(super) fn find(places: &Places) -> Vec<FoundRules> {
     let user = [places.ours("rules.yaml"), places.of_home(".pi/damage-control-rules.yaml")];
     let read_all = |paths: Vec<std::path::PathBuf>, level| -> Vec<FoundRules> {
         paths
-            .into_iter()
+            .iter()
+            .flat_map(|path| files::yaml_or_yml(path))
             .filter(|path| files::is_there(path))
             .map(|path| read(&path, level))
             .collect()

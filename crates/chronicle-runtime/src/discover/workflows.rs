@@ -11,7 +11,7 @@ use chronicle_core::definition::workflow::{
     Format, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
 };
 
-use super::builtin::{Builtin, PREFIX};
+use super::builtin::{Builtin, PREFIX, builtin_key, builtin_phase};
 use super::choice::{Blind, Candidate, FoundWorkflow, Group, Pool};
 use super::files::{self, FolderEntry};
 use super::places::{Places, harmless};
@@ -21,14 +21,14 @@ use crate::threads;
 
 /// Endings of a workflow file, in the order in which they are looked for.
 pub(super) const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
-/// Name of the file that makes a folder a workflow.
+/// Name of the file that makes a folder a workflow. Natively it may have each of the endings.
 pub(super) const FOLDER_FILE: &str = "workflow.yaml";
 /// Most threads that read definitions, and fewest definitions per thread.
 const THREADS_MAX: usize = 4;
 const SHARE_MIN: usize = 64;
 /// Most bytes of definitions that are read in all.
 const TEXTS_MAX: usize = 64 * 1024 * 1024;
-/// Name of the chain file.
+/// Name of the chain file; `.yml` is read too.
 const CHAINS: &str = "agent-chain.yaml";
 
 /// Every workflow in the order of the list, given these personas, and problems of files that define none.
@@ -45,7 +45,9 @@ pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, F
     search.phased(Some(places.own(".pi/workflows")), Level::Project, Group::PiOwn);
     search.templates(&places.own(".pi/chronicle/workflows"));
     for folder in ["agents", ".pi/agents"] {
-        search.chains(&places.own(folder).join(CHAINS));
+        for path in files::yaml_or_yml(&places.own(folder).join(CHAINS)) {
+            search.chains(&path);
+        }
     }
     search.native(places.ours("workflows"), Level::User, Group::User);
     search.phased(places.of_pi("workflows"), Level::User, Group::PiUser);
@@ -176,15 +178,17 @@ impl Search<'_> {
                     let stem = Path::new(&entry.name).file_stem().and_then(|stem| stem.to_str());
                     files.push((stem.unwrap_or_default().to_owned(), rank, entry.path));
                 }
-                (_, true) if files::is_there(&entry.path.join(FOLDER_FILE)) => {
-                    files.push((entry.name, ENDINGS.len(), entry.path.join(FOLDER_FILE)));
+                (_, true) if folder_file(&entry.path).is_some() => {
+                    let file = folder_file(&entry.path).unwrap_or_default();
+                    files.push((entry.name, ENDINGS.len(), file));
                 }
                 // Read as what it is named like, so that it is told as broken and hides what comes after it.
                 (Some(rank), true) => {
                     let stem = Path::new(&entry.name).file_stem().and_then(|stem| stem.to_str());
                     files.push((stem.unwrap_or_default().to_owned(), rank, entry.path));
                 }
-                (None, _) => {}
+                (None, true) => self.pass_over_inside(&entry),
+                (None, false) => {}
             }
         }
         // By name and then by ending: which of two files of one name wins must not depend on the order of the disk.
@@ -213,7 +217,11 @@ impl Search<'_> {
                     self.pass_over(file);
                 }
                 let is_one = |it: &FolderEntry| files::is_there(&it.path.join(FOLDER_FILE));
-                nested.extend(folders.into_iter().filter(is_one));
+                let (ones, others): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_one);
+                nested.extend(ones);
+                for file in others.iter().flat_map(|folder| files::entries(&folder.path).0) {
+                    self.pass_over(&file);
+                }
             }
         }
         let jobs = direct.into_iter().chain(nested).map(|entry| {
@@ -224,11 +232,24 @@ impl Search<'_> {
         self.add_all(&jobs.collect::<Vec<_>>(), Format::Phased, level, group);
     }
 
+    /// Says of the files in a folder without `workflow.yaml` that they are not read, if they look like workflows.
+    fn pass_over_inside(&mut self, folder: &FolderEntry) {
+        let message = format!(
+            "not read: a workflow is a file in `workflows`, or a folder with `{FOLDER_FILE}`"
+        );
+        let hint = format!("if it is one, move it one folder up, or call it `{FOLDER_FILE}`");
+        let files = files::entries(&folder.path).0.into_iter().filter(|file| !file.is_folder);
+        for file in files.filter(|file| is_like_workflow(&file.path)) {
+            let trouble = Trouble::new("not-read", message.clone()).hint(hint.clone());
+            self.problems.add_note(&file.path, trouble);
+        }
+    }
+
     /// Says of a file that looks like a workflow why it is not read: pi-workflows reads `workflow.yaml` in a folder of its own and
     /// nothing else. A note, because the file may belong to another program.
     fn pass_over(&mut self, entry: &FolderEntry) {
         let path = Path::new(&entry.name);
-        if !ENDINGS.iter().any(|ending| files::has_ending(path, ending)) {
+        if entry.is_folder || !is_like_workflow(path) {
             return;
         }
         let message =
@@ -249,7 +270,7 @@ impl Search<'_> {
             if let Some(key) = entry.name.strip_suffix(".json") {
                 let key = key.to_owned();
                 jobs.push(ReadJob { key, path: entry.path, roots: roots.clone() });
-            } else if ENDINGS.iter().any(|ending| files::has_ending(&entry.path, ending)) {
+            } else if is_like_workflow(&entry.path) {
                 let message = "not read: a workflow of The Chronicle is a `.json` file";
                 self.problems.add_note(&entry.path, Trouble::new("not-read", message));
             }
@@ -299,22 +320,14 @@ impl Search<'_> {
     }
 }
 
-/// The key of a built-in workflow and the folder of its phases; none for a phase's file.
-fn builtin_key(path: &str) -> Option<(&str, &str)> {
-    match path.rsplit_once('/') {
-        Some((folder, FOLDER_FILE)) => Some((folder, folder)),
-        Some(_) => None,
-        None => Some((path.rsplit_once('.').map_or(path, |(stem, _)| stem), "")),
-    }
+fn is_like_workflow(path: &Path) -> bool {
+    ENDINGS.iter().any(|ending| files::has_ending(path, ending))
 }
 
-fn builtin_phase(builtin: &[Builtin], folder: &str, name: &str) -> Result<Source, Trouble> {
-    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    let found = builtin.iter().find(|file| file.path == path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let file = found.ok_or_else(|| Trouble::new("not-found", "there is no such built-in file"))?;
-    let (name, key) = (format!("{PREFIX}{}", file.path), stem.to_owned());
-    Ok(Source { file: None, name, key, text: file.text.to_owned() })
+/// The file that makes a folder a native workflow, if there is one.
+pub(super) fn folder_file(folder: &Path) -> Option<PathBuf> {
+    let names = ENDINGS.map(|ending| Path::new(FOLDER_FILE).with_extension(ending));
+    names.into_iter().map(|name| folder.join(name)).find(|path| files::is_there(path))
 }
 
 /// True for a chain file, by its name.

@@ -222,10 +222,84 @@ fn two_personas_of_one_name_in_one_folder_are_told() {
               overrides proj/.chronicle/personas/scout.md
               overrides proj/.claude/agents/scout.md
               error[duplicate-persona] proj/.chronicle/personas/scout.md: `proj/.chronicle/personas/aaa.md` is called `scout` too, and comes first (hint: rename or delete one of them)
+              warning[duplicate-persona] proj/.claude/agents/scout.md: `proj/.chronicle/personas/aaa.md` is called `scout` too, and comes first (hint: rename or delete one of them)
             persona seer < proj/.claude/agents/seer.md
               overrides proj/.claude/agents/deep/seer.md
               overrides proj/.pi/agents/seer.md
               warning[duplicate-persona] proj/.claude/agents/deep/seer.md: `proj/.claude/agents/seer.md` is called `seer` too, and comes first (hint: rename or delete one of them)
+              warning[duplicate-persona] proj/.pi/agents/seer.md: `proj/.claude/agents/seer.md` is called `seer` too, and comes first (hint: rename or delete one of them)
+        "#]],
+    );
+}
+
+#[test]
+fn a_persona_that_cannot_be_read_is_never_swapped_for_another() {
+    const PERSONAS: &[Builtin] = &[
+        Builtin { path: "planner.md", text: "---\nname: planner\n---\n" },
+        Builtin { path: "scout.md", text: "---\nname: scout\n---\n" },
+        Builtin { path: "fixer.md", text: "---\nname: fixer\n---\n" },
+        Builtin { path: "empty.md", text: "---\nname: empty\n---\n" },
+    ];
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.chronicle/workflows/w.yaml", "phases: {plan: {persona: planner}}"),
+        ("proj/.chronicle/workflows/v.yaml", "phases: {plan: {persona: scout}}"),
+        ("proj/.chronicle/workflows/u.yaml", "phases: {plan: {persona: fixer}}"),
+        ("proj/.chronicle/workflows/e.yaml", "phases: {plan: {persona: empty}}"),
+        // Its name is the file's or `scout`: neither may be another persona.
+        ("proj/.chronicle/personas/planner.md", "\n---\nname: scout\ntools: read\nPlan.\n"),
+        ("proj/.chronicle/personas/empty.md", "\n"),
+        ("home/.config/chronicle/personas/planner.md", "---\n---\nUser's."),
+    ];
+    let places = Places { personas: PERSONAS, ..lay_out(root.path(), &files) };
+    let unclosed = "error[bad-frontmatter] proj/.chronicle/personas/planner.md:2:1: the fields begun with `---` have no end";
+    let catalog = discover::find_in(&places);
+    let told = |name: &str| {
+        let problems = catalog.named(&places, name).unwrap().problems;
+        let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        text.join("\n").replace(&format!("{}/", root.path().display()), "")
+    };
+    let hidden = "error[hidden-persona] home/.config/chronicle/personas/planner.md: `proj/.chronicle/personas/planner.md` comes first, cannot be read, and may be `planner`";
+    assert!(told("w").contains(hidden), "{}", told("w"));
+    assert!(told("v").contains(unclosed), "{}", told("v"));
+    assert!(
+        told("e").contains("error[empty-file] proj/.chronicle/personas/empty.md"),
+        "{}",
+        told("e")
+    );
+    assert_eq!(told("u"), "", "others are used");
+    // What cannot be opened may have any name.
+    let odd = root.path().join("proj/.claude/agents/odd.md");
+    fs::create_dir_all(odd.parent().unwrap()).unwrap();
+    fs::write(&odd, b"---\nname: fixer\xff\n---\n").unwrap();
+    let catalog = discover::find_in(&places);
+    let problems = catalog.named(&places, "u").unwrap().problems;
+    assert_eq!(problems.iter().map(|it| it.code).collect::<Vec<_>>(), ["hidden-persona"]);
+}
+
+#[test]
+fn other_endings_and_folders_are_read_or_told() {
+    check(
+        &[
+            ("proj/.chronicle/workflows/a/workflow.yml", "phases: {one: {}}"),
+            ("proj/.chronicle/workflows/b/workflow.json", r#"{"phases": {"one": {}}}"#),
+            ("proj/.chronicle/workflows/c/feature.yaml", "phases: {one: {}}"),
+            ("proj/.chronicle/workflows/c/plan.md", "Plan."),
+            ("proj/.pi/workflows/_shared/d/workflow.yml", "name: D"),
+            ("proj/agents/agent-chain.yml", "chain: {steps: [{agent: x, prompt: y}]}"),
+            ("proj/agents/x.md", "---\n---\nX."),
+            ("proj/agents/teams.yml", "small: [x]"),
+            ("proj/.chronicle/rules.yml", "readOnlyPaths: [a]"),
+        ],
+        &expect![[r#"
+            a < proj/.chronicle/workflows/a/workflow.yml
+            b < proj/.chronicle/workflows/b/workflow.json
+            chain < proj/agents/agent-chain.yml
+            persona x < proj/agents/x.md
+            team small: x
+            rules 1 < proj/.chronicle/rules.yml
+            note[not-read] proj/.chronicle/workflows/c/feature.yaml: not read: a workflow is a file in `workflows`, or a folder with `workflow.yaml` (hint: if it is one, move it one folder up, or call it `workflow.yaml`)
+            note[not-read] proj/.pi/workflows/_shared/d/workflow.yml: not read: a workflow of pi-workflows is a folder with `workflow.yaml` (hint: if it is one, call it `workflow.yaml`)
         "#]],
     );
 }
@@ -258,8 +332,11 @@ fn personas_teams_and_rules_of_the_project_come_first() {
         &expect![[r#"
             persona Planner < proj/.chronicle/personas/planner.md
               overrides proj/.claude/agents/planner.md
+              warning[duplicate-persona] proj/.claude/agents/planner.md: `proj/.chronicle/personas/planner.md` is called `Planner` too, and comes first (hint: rename or delete one of them)
             persona odd < proj/.pi/agents/odd.md
               note[unknown-field] proj/.pi/agents/odd.md:3:1: a persona has no field `shoes`: it is ignored
+            persona open < proj/.pi/agents/open.md
+              error[bad-frontmatter] proj/.pi/agents/open.md:1:1: the fields begun with `---` have no end (hint: end them with a line `---`)
             persona scout < proj/.pi/agents/scout.md
             persona deep < home/.pi/agent/agent-profiles/deep.md
             team small: scout
@@ -267,7 +344,6 @@ fn personas_teams_and_rules_of_the_project_come_first() {
             team mine: planner
             rules 2 < proj/.pi/damage-control-rules.yaml
             note[not-a-persona] proj/.pi/agents/README.md: no fields before the text: it is no persona
-            error[bad-frontmatter] proj/.pi/agents/open.md:1:1: the fields begun with `---` have no end (hint: end them with a line `---`)
             warning[unknown-persona] home/.config/chronicle/teams.yaml:1:17: no persona is called `nobody`: the team lacks it
         "#]],
     );

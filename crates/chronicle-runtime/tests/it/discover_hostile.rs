@@ -83,7 +83,8 @@ fn a_file_of_a_hundred_megabytes_is_not_read() {
         good < proj/.chronicle/workflows/good.yaml
         huge BROKEN < proj/.chronicle/workflows/huge.yaml
           error[too-large] proj/.chronicle/workflows/huge.yaml: larger than 1048576 bytes
-        error[too-large] proj/.pi/agents/huge.md: larger than 1048576 bytes
+        persona huge < proj/.pi/agents/huge.md
+          error[too-large] proj/.pi/agents/huge.md: larger than 1048576 bytes
     "#]]
     .assert_eq(&told(&discover::find_in(&places), root.path()));
 }
@@ -152,11 +153,12 @@ fn names_that_are_none() {
     let text = told(&discover::find_in(&places), root.path());
     expect![[r#"
         good < proj/.chronicle/workflows/good.yaml
+        persona a\nb < proj/.pi/agents/odd.md
+          error[bad-name] proj/.pi/agents/odd.md:1:1: the name `a�b` contains a control character
         error[bad-name] proj/.chronicle/workflows/esc�[31m.yaml: nothing can be called `esc�[31m.yaml`
         error[bad-name] proj/.chronicle/workflows/new�line.yaml: nothing can be called `new�line.yaml`
         error[bad-name] proj/.chronicle/workflows/not-utf8-�.yaml: nothing can be called `not-utf8-�.yaml`
         error[bad-name] proj/.pi/agents/agent-chain.yaml: nothing can be called `x�y`
-        error[bad-name] proj/.pi/agents/odd.md:1:1: the name `a�b` contains a control character
     "#]].assert_eq(&text);
     assert!(!text.contains('\u{1b}'));
 }

@@ -5,6 +5,7 @@ mod agents;
 use std::path::PathBuf;
 
 use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::Severity;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, definitions, machine, trust};
 use clap::Args;
@@ -49,6 +50,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
     findings.extend(agents::fallbacks(setting, &settings));
+    findings.extend(personas(setting));
     findings.push(notices(setting, &settings));
     findings.push(trusted(setting, &settings));
     let all_good = findings.iter().all(|finding| finding.good);
@@ -170,6 +172,18 @@ fn settings(setting: &Setting) -> (Settings, CheckResult) {
     };
     let good = found.problems.is_empty();
     (found.settings, CheckResult { more: Vec::new(), what: "settings", good, found: text, advice })
+}
+
+/// Personas that cannot be used, and files that another one of the same name hides. Neither shows before a run needs them.
+fn personas(setting: &Setting) -> Option<CheckResult> {
+    let catalog = definitions::find(&setting.project);
+    let told = catalog.personas.iter().flat_map(|found| &found.problems);
+    let told: Vec<_> = told.filter(|problem| problem.severity >= Severity::Warning).collect();
+    let good = !told.iter().any(|problem| problem.severity == Severity::Error);
+    let mut lines = told.iter().map(|problem| words::one_line(&problem.to_string()));
+    let found = lines.next()?;
+    let advice = Some("`chronicle check` shows where");
+    Some(CheckResult { more: lines.collect(), what: "personas", good, found, advice })
 }
 
 /// Whether people can be told in the ways that are set.

@@ -164,14 +164,6 @@ fn problems_of_personas_teams_and_rules_are_told_with_their_lines() {
           |
           = help: write `name: {description: …, steps: [{agent: …, prompt: …}]}`
 
-        error[bad-frontmatter]: the fields begun with `---` have no end
-         --> PROJECT/.chronicle/personas/open.md:1:1
-          |
-        1 | ---
-          | ^^^
-          |
-          = help: end them with a line `---`
-
         warning[unknown-persona]: no persona is called `ood`: the team lacks it
          --> PROJECT/.chronicle/teams.yaml:2:15
           |
@@ -185,6 +177,14 @@ fn problems_of_personas_teams_and_rules_are_told_with_their_lines() {
           |
         3 | hat: tall
           | ^^^
+
+        error[bad-frontmatter]: the fields begun with `---` have no end
+         --> PROJECT/.chronicle/personas/open.md:1:1
+          |
+        1 | ---
+          | ^^^
+          |
+          = help: end them with a line `---`
 
         error[unknown-field]: no kind of rule is called `readOnlyPath`
          --> PROJECT/.chronicle/rules.yaml:1:1
@@ -232,4 +232,28 @@ fn files_that_other_programs_pass_over_are_told() {
     .assert_eq(&said.stdout.replace(&project, "PROJECT"));
     let listed = session.chronicle(&["list"]).exits(0);
     listed.prints("note[not-read] .pi/workflows/ship.yaml: not read");
+}
+
+#[test]
+fn personas_of_one_name_in_several_folders_are_told_with_both_files() {
+    let session = Session::new();
+    session.write(".claude/agents/scout.md", "---\nname: scout\n---\nLook.\n");
+    session.write(".pi/agents/scout.md", "---\nname: scout\ntools: read\n---\nLook.\n");
+    for command in ["check", "doctor", "list"] {
+        let said = session.chronicle(&[command]).stdout;
+        let text = "/.claude/agents/scout.md` is called `scout` too, and comes first";
+        let text = if command == "list" { &text[1..] } else { text };
+        // A narrow page is broken between words.
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(text) && said.contains(".pi/agents/scout.md"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_persona_that_cannot_be_read_refuses_the_run_that_uses_it() {
+    let session = Session::new();
+    session.write(".chronicle/workflows/plan.yaml", "phases: {plan: {persona: planner}}\n");
+    session.write(".chronicle/personas/planner.md", "---\ntools: read\nYou plan.\n");
+    let said = session.chronicle(&["run", "plan", "x"]).exits(3);
+    said.talks("personas/planner.md:1:1").talks("bad-frontmatter");
 }

@@ -11,8 +11,8 @@ use crate::definition::workflow::yaml;
 pub(crate) enum Parts {
     /// No frontmatter: the whole text is the body.
     Plain,
-    /// The frontmatter has no closing `---`.
-    Unclosed,
+    /// The frontmatter has no closing `---`; where its first line begins.
+    Unclosed { begin: usize },
     /// Frontmatter and body, as byte ranges.
     Both { head: Range<usize>, body: Range<usize> },
 }
@@ -33,7 +33,7 @@ pub(crate) fn split(text: &str) -> Parts {
     let ends = ["\n---", "\r---"].into_iter().filter_map(|end| text[head..].find(end));
     match ends.min() {
         Some(end) => Parts::Both { head: head..head + end, body: head + end + 4..text.len() },
-        None => Parts::Unclosed,
+        None => Parts::Unclosed { begin },
     }
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn fields(
 }
 
 /// Reports frontmatter that is never closed.
-pub(crate) fn unclosed(source: usize) -> Finding {
-    let at = Span { source, start: 0, end: 3 };
+pub(crate) fn unclosed(source: usize, begin: usize) -> Finding {
+    let at = Span { source, start: begin, end: begin + 3 };
     let message = "the fields begun with `---` have no end";
     Finding::error("bad-frontmatter", at, message).hint("end them with a line `---`")
 }
@@ -76,7 +76,7 @@ mod tests {
     fn parts(text: &str) -> Option<(&str, String)> {
         match split(text) {
             Parts::Both { head, body: rest } => Some((&text[head], body(text, rest))),
-            Parts::Plain | Parts::Unclosed => None,
+            Parts::Plain | Parts::Unclosed { .. } => None,
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(split("# Title\n---\n"), Parts::Plain);
         assert_eq!(split("--- a\n---\n"), Parts::Plain);
         assert_eq!(split(""), Parts::Plain);
-        assert_eq!(split("---"), Parts::Unclosed);
-        assert_eq!(split("---\na: 1\n"), Parts::Unclosed);
+        assert_eq!(split("---"), Parts::Unclosed { begin: 0 });
+        assert_eq!(split("\n---\na: 1\n"), Parts::Unclosed { begin: 1 });
     }
 }

@@ -1,13 +1,16 @@
 //! Personas: a system prompt with tools and a model, from a Markdown file; and teams of them.
 //!
 //! Persona files come from several programs with different fields. All of them are read, and none is refused for an unknown
-//! field, unless it looks like a list of tools. A run freezes the personas that it uses into its first event.
+//! field, unless it looks like a list of tools or restricts a worker in another way. A run freezes the personas that it uses
+//! into its first event.
 
 pub(crate) mod frontmatter;
 mod lines;
 mod read;
 mod team;
+mod told;
 mod tool_lists;
+mod unenforced;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,17 +61,6 @@ fn is_unsaid(tools: &Tools) -> bool {
 }
 
 impl Persona {
-    /// Fields that this version cannot enforce, in words.
-    pub fn unsupported(&self) -> Vec<String> {
-        let promises = [
-            ("skills", !self.skills.is_empty()),
-            ("extensions", !self.extensions.is_empty()),
-            ("max_turns", self.max_turns.is_some()),
-        ];
-        let said = promises.into_iter().filter(|(_, is_said)| *is_said);
-        said.map(|(field, _)| format!("`{field}` of persona `{}`", self.name)).collect()
-    }
-
     /// True if a phase refers to it by that word.
     pub fn is_called(&self, word: &str) -> bool {
         self.name.eq_ignore_ascii_case(word.trim())

@@ -3,22 +3,20 @@
 use super::Persona;
 use super::frontmatter::{self, Parts};
 use super::lines::read_lines;
+use super::told::Told;
 use super::tool_lists::{self, ALLOWED, DENIED, Frontmatter, is_tool_list, meant_by};
+use super::unenforced;
 use crate::base::quote::is_deceptive;
-use crate::definition::workflow::check::doubt;
+use crate::definition::workflow::check::{List, doubt, whole_tool};
 use crate::definition::workflow::draft::{Field, Named, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
-use crate::definition::workflow::{
-    Format, NOT_SUPPORTED_YET, Problem, Severity, Source, THINKING, Tools,
-};
+use crate::definition::workflow::{FILE_MAX, Format, Problem, Severity, Source, THINKING, Tools};
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
-/// Fields of other programs that mean nothing here. They are listed so that nobody is warned about them.
-const OTHERS: [&str; 12] = [
-    "permissionMode",
+/// Fields of other programs that have no effect here.
+const OTHERS: [&str; 10] = [
     "mcpServers",
-    "hooks",
     "memory",
     "background",
     "isolation",
@@ -42,9 +40,6 @@ const PAGES: [&str; 9] = [
     "skill",
     "todo",
 ];
-/// Fields that this version cannot enforce.
-const UNSUPPORTED: [&str; 4] = ["skills", "extensions", "max_turns", "maxTurns"];
-
 /// All other fields that are read.
 const READ: [&str; 9] = [
     "name",
@@ -61,12 +56,17 @@ const READ: [&str; 9] = [
 /// The result of reading a persona file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonaRead {
-    /// `None` if the file is not a persona.
+    /// `None` if the file is not a persona. One that cannot be read has its name and nothing else: it keeps its place, so that no
+    /// other persona of that name is used instead.
     pub persona: Option<Persona>,
     /// Problems of the file itself.
     pub problems: Vec<Problem>,
     /// Errors for runs that use it: fields that this version cannot enforce, and lists of tools that are not read.
     pub unsupported: Vec<Problem>,
+    /// Fields among them that a person may accept as not enforced, as the file writes them.
+    pub unenforced: Vec<String>,
+    /// True if it cannot be read, and even its name is a guess.
+    pub is_broken: bool,
     /// True if it has no frontmatter, so that only its folder says that it is a persona.
     pub is_plain: bool,
 }
@@ -74,59 +74,80 @@ pub struct PersonaRead {
 /// Reads a persona. Its name is the file's (`source.key`) unless it sets one. Chronicle's own files (`Format::Native`) are strict about
 /// the names of tools; those of other programs are only warned about.
 pub fn read(source: &Source, format: Format) -> PersonaRead {
-    let mut problems = Problems::default();
-    let mut unsupported = Problems::default();
-    let persona = persona(source, format, &mut problems, &mut unsupported);
+    let mut told = Told::default();
+    let read = persona(source, format, &mut told);
+    let is_broken = read.is_err();
+    let persona = read.unwrap_or_else(|Unreadable| broken(source));
     let sources = std::slice::from_ref(source);
     PersonaRead {
         persona,
-        problems: problems.finish(sources),
-        unsupported: unsupported.finish(sources),
+        problems: told.problems.finish(sources),
+        unsupported: told.unsupported.finish(sources),
+        unenforced: told.unenforced,
+        is_broken,
         is_plain: frontmatter::split(&source.text) == Parts::Plain,
     }
 }
 
+/// The file is a persona that cannot be read, which was told.
+struct Unreadable;
+
+/// A persona that cannot be read. Its name is searched for in what there is, with the file's name as the second guess.
+fn broken(source: &Source) -> Option<Persona> {
+    let text = &source.text;
+    let head = match frontmatter::split(text) {
+        Parts::Both { head, .. } => head,
+        Parts::Unclosed { begin } => begin + 3..text.len(),
+        Parts::Plain => 0..0,
+    };
+    let names = read_lines(text, head).into_iter().filter(|field| field.name == "name");
+    let names = names.filter_map(|field| Some(field.value.text()?.trim().to_owned()));
+    let mut names = names.chain([source.key.clone()]).filter(|name| !name.is_empty());
+    let name = names.find(|name| why_unfit(name).is_none())?;
+    Some(Persona { name, ..Persona::default() })
+}
+
 /// A file without frontmatter: the whole text is the prompt.
-fn plain(source: &Source, problems: &mut Problems) -> Option<Persona> {
+fn plain(source: &Source, told: &mut Told) -> Result<Option<Persona>, Unreadable> {
+    let text = &source.text;
     let whole = Span { source: 0, start: 0, end: 0 };
-    let prompt = frontmatter::body(&source.text, 0..source.text.len());
+    let prompt = frontmatter::body(text, 0..text.len());
     // People keep such pages in the same folder, and a worker with the text of a README as its persona would be a surprise.
-    let is_page = PAGES.contains(&source.key.to_lowercase().as_str());
-    if is_page || prompt.is_empty() {
+    if PAGES.contains(&source.key.to_lowercase().as_str()) {
         let message = "no fields before the text: it is no persona";
-        problems.push(Finding::new(Severity::Note, "not-a-persona", whole, message));
-        return None;
+        told.problems.push(Finding::new(Severity::Note, "not-a-persona", whole, message));
+        return Ok(None);
+    }
+    if prompt.is_empty() {
+        told.refuse(Finding::error("empty-file", whole, "the persona is empty"));
+        return Err(Unreadable);
     }
     let message = "no fields before the text: every tool is allowed, and it helps only where `followups` names it";
-    problems.push(Finding::new(Severity::Note, "plain-persona", whole, message));
-    Some(Persona { name: source.key.clone(), prompt, ..Persona::default() })
+    told.problems.push(Finding::new(Severity::Note, "plain-persona", whole, message));
+    if let Some(finding) = tool_lists::misplaced(text) {
+        told.refuse(finding);
+    }
+    named(Persona { name: source.key.clone(), prompt, ..Persona::default() }, told)
 }
 
 fn persona(
     source: &Source,
     format: Format,
-    problems: &mut Problems,
-    unsupported: &mut Problems,
-) -> Option<Persona> {
+    told: &mut Told,
+) -> Result<Option<Persona>, Unreadable> {
     let text = &source.text;
     let whole = Span { source: 0, start: 0, end: 0 };
-    if text.len() > crate::definition::workflow::FILE_MAX {
-        let message = format!("larger than {} bytes", crate::definition::workflow::FILE_MAX);
-        problems.push(Finding::error("too-large", whole, message));
-        return None;
+    if text.len() > FILE_MAX {
+        let message = format!("larger than {FILE_MAX} bytes");
+        told.refuse(Finding::error("too-large", whole, message));
+        return Err(Unreadable);
     }
     let (head, body) = match frontmatter::split(text) {
         Parts::Both { head, body } => (head, body),
-        Parts::Plain => {
-            let persona = plain(source, problems).filter(|it| name_fits(&it.name, problems));
-            if persona.is_some() {
-                refuse(tool_lists::misplaced(text), problems, unsupported);
-            }
-            return persona;
-        }
-        Parts::Unclosed => {
-            problems.push(frontmatter::unclosed(0));
-            return None;
+        Parts::Plain => return plain(source, told),
+        Parts::Unclosed { begin } => {
+            told.refuse(frontmatter::unclosed(0, begin));
+            return Err(Unreadable);
         }
     };
     // Written by people for a reader that took each line by itself: what is no YAML is read so.
@@ -136,71 +157,51 @@ fn persona(
     let is_yaml = fields.is_some();
     let fields = fields.unwrap_or_else(|| read_lines(text, head.clone()));
     let overlooked = Frontmatter { text, head, fields: &fields, is_yaml }.overlooked(is_known);
-    refuse(overlooked, problems, unsupported);
-    tell_unsupported(&fields, problems, unsupported);
-    for name in fields.iter().filter(|field| is_tool_list(&field.name)).flat_map(said) {
-        let Some(doubt) = doubt(&name, format) else { continue };
-        // A name that no tool has allows or denies nothing: a run that uses such a persona must not begin.
-        if doubt.severity == Severity::Error {
-            unsupported.push(doubt.clone());
-        }
-        problems.push(doubt);
+    for finding in overlooked {
+        told.refuse(finding);
     }
-    let mut sheet = PersonaFields { fields, problems };
+    let left = unenforced::judge(&fields, told);
+    doubt_tools(&fields, format, told);
+    let mut sheet = PersonaFields { fields, told };
     let mut persona = sheet.persona(&source.key);
+    persona.tools = persona.tools.within(&left);
     persona.prompt = frontmatter::body(text, body);
     sheet.finish();
-    name_fits(&persona.name, problems).then_some(persona)
+    named(persona, told)
 }
 
-/// Reports what a run with this persona must not begin with.
-fn refuse(
-    findings: impl IntoIterator<Item = Finding>,
-    problems: &mut Problems,
-    unsupported: &mut Problems,
-) {
-    for finding in findings {
-        unsupported.push(finding.clone());
-        problems.push(finding);
+/// Reports names that no tool has.
+fn doubt_tools(fields: &[Field], format: Format, told: &mut Told) {
+    for field in fields.iter().filter(|field| is_tool_list(&field.name)) {
+        let list = if DENIED.contains(&field.name.as_str()) { List::Deny } else { List::Allow };
+        for doubt in said(field).iter().filter_map(|name| doubt(name, list, format)) {
+            // A name that no tool has allows or denies nothing: a run that uses such a persona must not begin.
+            if doubt.severity == Severity::Error {
+                told.unsupported.push(doubt.clone());
+            }
+            told.problems.push(doubt);
+        }
     }
 }
 
 fn is_known(name: &str) -> bool {
-    READ.contains(&name) || OTHERS.contains(&name) || UNSUPPORTED.contains(&name)
+    READ.contains(&name) || OTHERS.contains(&name) || unenforced::is_judged(name)
 }
 
-/// Reports unsupported fields twice: as a note when the file is checked, as an error when a run uses it.
-fn tell_unsupported(fields: &[Field], problems: &mut Problems, unsupported: &mut Problems) {
-    // A field that is there and empty promises nothing: many editors write all fields of a template.
-    let is_said = |field: &&Field| match &field.value.value {
-        Value::Null => false,
-        Value::Scalar(text) => !text.trim().is_empty(),
-        Value::List(items) => !items.is_empty(),
-        Value::Map(_) => true,
-    };
-    let promised = |field: &&Field| UNSUPPORTED.contains(&field.name.as_str());
-    for field in fields.iter().filter(promised).filter(is_said) {
-        let name = quoted(&field.name);
-        let message =
-            format!("{name} is not supported yet: a workflow with this persona is refused");
-        problems.push(Finding::new(Severity::Note, NOT_SUPPORTED_YET, field.at, message));
-        let message = format!("this version cannot enforce {name}, and will not ignore it");
-        let hint = "take it out, or accept that with `--accept-unenforced`";
-        unsupported.push(Finding::error(NOT_SUPPORTED_YET, field.at, message).hint(hint));
-    }
-}
-
-fn name_fits(name: &str, problems: &mut Problems) -> bool {
-    let why = if name.len() > NAME_MAX {
-        format!("is longer than {NAME_MAX} bytes")
-    } else if name.contains(is_deceptive) {
-        NOT_PLAIN.to_owned()
-    } else {
-        return true;
-    };
+/// Gives the persona, unless nobody could refer to it by its name.
+fn named(persona: Persona, told: &mut Told) -> Result<Option<Persona>, Unreadable> {
+    let Some(why) = why_unfit(&persona.name) else { return Ok(Some(persona)) };
     let at = Span { source: 0, start: 0, end: 3 };
-    problems.push(Finding::error("bad-name", at, format!("the name {} {why}", quoted(name))));
-    false
+    let message = format!("the name {} {why}", quoted(&persona.name));
+    told.refuse(Finding::error("bad-name", at, message));
+    Err(Unreadable)
+}
+
+fn why_unfit(name: &str) -> Option<String> {
+    if name.len() > NAME_MAX {
+        return Some(format!("is longer than {NAME_MAX} bytes"));
+    }
+    name.contains(is_deceptive).then(|| NOT_PLAIN.to_owned())
 }
 
 /// The names in a comma-separated list, a YAML list, or one name, each with its place.
@@ -208,7 +209,17 @@ fn said(field: &Field) -> Vec<Named> {
     let split = |node: &Node| -> Vec<Named> {
         let text = node.text().unwrap_or_default().trim();
         let text = text.trim_start_matches('[').trim_end_matches(']');
-        let parts = text.split(',').map(|part| part.trim().trim_matches(['"', '\'']));
+        let mut depth = 0_usize;
+        // The commas in `Bash(rm, mv)` separate no tools.
+        let parts = text.split(|letter| {
+            match letter {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            letter == ',' && depth == 0
+        });
+        let parts = parts.map(|part| part.trim().trim_matches(['"', '\'']));
         let parts = parts.filter(|part| !part.is_empty());
         parts.map(|part| Named { text: part.to_owned(), at: node.span }).collect()
     };
@@ -221,7 +232,7 @@ fn said(field: &Field) -> Vec<Named> {
 
 struct PersonaFields<'p> {
     fields: Vec<Field>,
-    problems: &'p mut Problems,
+    told: &'p mut Told,
 }
 
 impl PersonaFields<'_> {
@@ -236,7 +247,8 @@ impl PersonaFields<'_> {
             tools: Tools {
                 // `*` allows everything, which is no list at all.
                 allow: self.names(&ALLOWED).filter(|names| !names.iter().any(|it| it == "*")),
-                deny: self.names(&DENIED).unwrap_or_default(),
+                // What denies some calls denies the tool: nothing here looks at what it is called with.
+                deny: self.names(&DENIED).unwrap_or_default().iter().map(whole_tool).collect(),
                 own_only: false,
             },
             model: model.map(|model| match provider {
@@ -293,7 +305,8 @@ impl PersonaFields<'_> {
             _ => {
                 let message =
                     format!("{} must be `true` or `false`: it counts as `true`", quoted(name));
-                self.problems.push(Finding::warning("wrong-type", field.value.span, message));
+                let warning = Finding::warning("wrong-type", field.value.span, message);
+                self.told.problems.push(warning);
                 true
             }
         }
@@ -318,28 +331,30 @@ impl PersonaFields<'_> {
 
     fn wrong(&mut self, field: &Field, expected: &str) {
         let message = format!("{} must be {expected}: it is ignored", quoted(&field.name));
-        self.problems.push(Finding::warning("wrong-type", field.value.span, message));
+        self.told.problems.push(Finding::warning("wrong-type", field.value.span, message));
     }
 
+    /// Reports the fields that nothing was made of.
     fn finish(self) {
-        let mut told: Vec<String> = Vec::new();
-        for Field { name, at, .. } in self.fields {
-            let is_read = READ.contains(&name.as_str());
+        let mut names: Vec<&str> = Vec::new();
+        for field in &self.fields {
+            let name = field.name.as_str();
             // What is or looks like a list of tools is an error already.
-            let is_list = is_tool_list(&name) || !is_known(&name) && meant_by(&name).is_some();
-            if is_list || is_known(&name) && !is_read || told.contains(&name) {
+            let is_list = is_tool_list(name) || !is_known(name) && meant_by(name).is_some();
+            if is_list || unenforced::is_judged(name) || names.contains(&name) {
                 continue;
             }
-            let what = quoted(&name);
-            let note = if is_read {
+            let what = quoted(name);
+            if READ.contains(&name) {
                 let message = format!("{what} is said twice: the first one counts");
-                Finding::new(Severity::Note, "duplicate-key", at, message)
+                self.told.note(field, "duplicate-key", message);
+            } else if OTHERS.contains(&name) {
+                self.told.unused(field);
             } else {
                 let message = format!("a persona has no field {what}: it is ignored");
-                Finding::new(Severity::Note, "unknown-field", at, message)
-            };
-            self.problems.push(note);
-            told.push(name);
+                self.told.note(field, "unknown-field", message);
+            }
+            names.push(name);
         }
     }
 }

@@ -133,8 +133,8 @@ pub(crate) fn read_phase(source: usize, text: &str, problems: &mut Problems) -> 
             problems.push(finding.hint("begin with `---`, `id:`, `name:`, `emoji:`, `---`"));
             return None;
         }
-        Parts::Unclosed => {
-            problems.push(frontmatter::unclosed(source));
+        Parts::Unclosed { begin } => {
+            problems.push(frontmatter::unclosed(source, begin));
             return None;
         }
     };

@@ -257,8 +257,8 @@ fn native_phase(index: usize, source: &Source, problems: &mut Problems) -> Optio
         Parts::Both { head, body } => (frontmatter::fields(index, text, head, problems)?, body),
         // A native phase file without fields is all instructions, named after its file.
         Parts::Plain => (Vec::new(), 0..text.len()),
-        Parts::Unclosed => {
-            problems.push(frontmatter::unclosed(index));
+        Parts::Unclosed { begin } => {
+            problems.push(frontmatter::unclosed(index, begin));
             return None;
         }
     };

@@ -25,7 +25,7 @@ use self::fields::Fields;
 pub use self::notes::unbounded;
 use self::phase::PhaseRead;
 pub(crate) use self::places::Places;
-pub(crate) use self::tools::doubt;
+pub(crate) use self::tools::{List, doubt, whole_tool};
 pub use self::unsupported::{Unsupported, unsupported};
 pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
 use super::draft::{Draft, Named, PhaseEntry, Phases, Span};

@@ -21,8 +21,13 @@ const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 pub(super) fn read(fields: &mut Fields<'_, '_>, format: Format) -> Tools {
     let Some(field) = fields.take("tools") else { return Tools::default() };
     let said = fields.map("tools", &field.value, |fields| Tools {
-        allow: names(fields, "allow", format),
-        deny: names(fields, "deny", format).unwrap_or_default(),
+        allow: names(fields, List::Allow, format),
+        // What denies some calls denies the tool: nothing here looks at what it is called with.
+        deny: names(fields, List::Deny, format)
+            .unwrap_or_default()
+            .iter()
+            .map(whole_tool)
+            .collect(),
         own_only: fields.choice("subagents", SUB_AGENTS).unwrap_or_default(),
     });
     let tools = said.unwrap_or_default();
@@ -34,24 +39,41 @@ pub(super) fn read(fields: &mut Fields<'_, '_>, format: Format) -> Tools {
     tools
 }
 
-fn names(fields: &mut Fields<'_, '_>, list: &'static str, format: Format) -> Option<Vec<String>> {
-    let said = fields.named_list(list)?;
-    for finding in said.iter().filter_map(|name| doubt(name, format)) {
+/// Which of the two lists a name is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Allow,
+    Deny,
+}
+
+fn names(fields: &mut Fields<'_, '_>, list: List, format: Format) -> Option<Vec<String>> {
+    let field = match list {
+        List::Allow => "allow",
+        List::Deny => "deny",
+    };
+    let said = fields.named_list(field)?;
+    for finding in said.iter().filter_map(|name| doubt(name, list, format)) {
         fields.problems.push(finding);
     }
     Some(said.into_iter().map(|name| name.text).collect())
 }
 
 /// What is wrong with a name. Files of other programs are only warned about, and only of what is surely a slip.
-pub(crate) fn doubt(name: &Named, format: Format) -> Option<Finding> {
+pub(crate) fn doubt(name: &Named, list: List, format: Format) -> Option<Finding> {
     let text = name.text.trim();
     let error = if format == Format::Native { Severity::Error } else { Severity::Warning };
-    if text.contains(['(', ' ']) {
-        let tool = text.split(['(', ' ']).next().unwrap_or_default();
-        let message =
-            format!("{} is no tool: a list names whole tools, not some calls", quoted(text));
+    let tool = whole_tool(&name.text);
+    if tool != text {
+        let (said, tool) = (quoted(text), quoted(&tool));
+        let message = match list {
+            _ if format == Format::Native => {
+                format!("{said} is no tool: a list names whole tools, not some calls")
+            }
+            List::Allow => format!("{said} names some calls, not a tool: it allows nothing"),
+            List::Deny => format!("{said} names some calls: {tool} is denied as a whole"),
+        };
         let finding = Finding::new(error, "tool-with-arguments", name.at, message);
-        return Some(finding.hint(format!("write {}", quoted(tool))));
+        return Some(finding.hint(format!("write {tool}")));
     }
     // What a server or a pattern may mean cannot be known beforehand.
     let is_open = text.contains('*') || text.starts_with("mcp__");
@@ -71,4 +93,9 @@ pub(crate) fn doubt(name: &Named, format: Format) -> Option<Finding> {
         );
     };
     Some(Finding::new(error, "unknown-tool", name.at, message).did_you_mean(Some(meant)))
+}
+
+/// The tool of an entry that names some of its calls: `Bash(rm *)` is `Bash`.
+pub(crate) fn whole_tool(entry: impl AsRef<str>) -> String {
+    entry.as_ref().trim().split(['(', ' ']).next().unwrap_or_default().to_owned()
 }

@@ -90,6 +90,7 @@ impl From<LedgerError> for Failure {
             LedgerError::Damaged { .. }
             | LedgerError::Gone { .. }
             | LedgerError::Conflict { .. }
+            | LedgerError::Copied { .. }
             | LedgerError::Artifact { .. }
             | LedgerError::Replaced { .. }
             | LedgerError::UnknownKind { .. }

@@ -5,6 +5,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chronicle_core::base::limits::bounded;
 use chronicle_core::engine::work::Work;
 use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
@@ -23,6 +24,8 @@ use crate::process::{
 };
 use crate::threads;
 
+/// How much of a command is named when it cannot be started.
+const COMMAND_SHOWN_MAX: usize = 200;
 /// Lines of a command's output that the ledger keeps.
 const OUTPUT_LINES: usize = 40;
 const OUTPUT_BYTES: usize = 4_000;
@@ -97,7 +100,10 @@ impl Shell {
         let mut seen = EndSeen { finished: true, ..EndSeen::default() };
         for (index, command) in &self.work.commands {
             match self.command(command) {
-                Err(text) => seen.error = Some((CrashClass::CannotStart, text)),
+                Err(text) => {
+                    let text = self.cannot(*index, command, &text);
+                    seen.error = Some((CrashClass::CannotStart, text));
+                }
                 Ok((end, output)) => {
                     // A stopped command is not reported as ended: nobody knows how far it came, so it is not done.
                     if let KeeperEnd::Ended { code, stopped: false, .. } = &end {
@@ -116,6 +122,15 @@ impl Shell {
         self.watchdog.over();
         seen.transcript_bytes = self.transcript.finish();
         self.reporter.tell(AttemptReport::Ended(seen));
+    }
+
+    /// Why a command was not started. Those before it have run: whoever tries again needs its number.
+    fn cannot(&self, index: u32, command: &str, why: &str) -> String {
+        let command = self.context.redactor.redact(command);
+        // An attempt that begins later in the list has only the rest of it.
+        let last = self.work.commands.last().map_or(index, |(last, _)| *last);
+        let (number, all) = (index.saturating_add(1), last.saturating_add(1));
+        format!("command {number} of {all}, `{}`: {why}", bounded(&command, COMMAND_SHOWN_MAX))
     }
 
     /// Runs one command to its end. The text is the end of its output.

@@ -17,7 +17,7 @@ use crate::fail::{self, Point};
 use crate::inbox::{InboxMessage, reported};
 use crate::project::{Project, RunFolder};
 use crate::threads;
-use crate::trees::{self, Excludes, Trees, TreesError, Whose, touched_at};
+use crate::trees::{self, Excludes, Trees, TreesError, Whose, own_outputs, touched_at};
 use crate::{discover, secrets};
 
 pub(super) struct Recordings {
@@ -198,7 +198,8 @@ impl TreeJob {
             (Some(base), Moment::After(id)) => {
                 // Changes after the keeper's last sign of life were not made by its attempt.
                 let last_sign = touched_at(&self.folder.keeper(id));
-                let whose = Whose { hands: before.hands.clone(), last_sign };
+                let outputs = own_outputs();
+                let whose = Whose { hands: before.hands.clone(), last_sign, outputs };
                 tell_apart(trees, base, recorded.tree, &whose, &keep)?
             }
             (Some(base), Moment::Before(_) | Moment::Undo) => {

@@ -67,13 +67,15 @@ pub(super) fn check(folder: &RunFolder, read: Head) -> Result<(), LedgerError> {
 /// The folder's name is the run's id. A copy under another name would be another run, and do the rest of the work once more.
 pub(super) fn check_name(folder: &RunFolder, state: &State) -> Result<(), LedgerError> {
     match &state.run {
-        Some(started) if started.run != folder.id => Err(conflict(
-            folder,
-            format!(
-                "it is the ledger of run {}, copied: remove the copy, or name its folder so",
-                started.run
-            ),
-        )),
+        Some(started) if started.run != folder.id => {
+            let original = folder.path.with_file_name(started.run.as_str());
+            Err(LedgerError::Copied {
+                place: folder.ledger().ledger_path().display().to_string(),
+                run: started.run.to_string(),
+                has_original: original.is_dir(),
+                folders: [&folder.path, &original].map(|path| path.display().to_string()),
+            })
+        }
         _ => Ok(()),
     }
 }

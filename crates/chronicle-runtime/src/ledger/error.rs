@@ -47,6 +47,18 @@ pub enum LedgerError {
         /// What differs from what was written.
         why: String,
     },
+    /// The folder is a copy of another run's.
+    #[error("the ledger `{place}` is that of run {run}: its folder was copied under another name")]
+    Copied {
+        /// Path of the ledger, or its name in another backend.
+        place: String,
+        /// Id of the run that the ledger is of.
+        run: String,
+        /// Path of the run's folder, and of the one where that run belongs.
+        folders: [String; 2],
+        /// True if the original is where it belongs.
+        has_original: bool,
+    },
     /// A writer would start before the end of the ledger.
     #[error("the ledger `{place}` continues after line {seq}, the last one read")]
     Stale {
@@ -219,6 +231,12 @@ impl LedgerError {
                 "`chronicle repair{}` shows what is left, and continues from there if you agree",
                 run_of(place)
             ),
+            Self::Copied { folders: [copy, _], has_original: true, .. } => {
+                format!("`rm -r '{copy}'` removes the copy")
+            }
+            Self::Copied { folders: [copy, original], .. } => {
+                format!("`mv '{copy}' '{original}'` gives it its name back")
+            }
             Self::Artifact { .. } => "restore it from a copy".to_owned(),
             Self::UnknownKind { .. } | Self::NewerVersion { .. } => {
                 "use a newer `chronicle`: a newer one wrote this run".to_owned()

@@ -39,7 +39,8 @@ pub(crate) use excludes::Excludes;
 pub(crate) use head::{head, moved};
 pub(crate) use names::shown;
 pub(crate) use room::Room;
-pub(crate) use whose::{Whose, touched_at};
+pub use whose::output_in;
+pub(crate) use whose::{Whose, own_outputs, touched_at};
 
 use git::Git;
 

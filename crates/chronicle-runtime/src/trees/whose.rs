@@ -5,9 +5,11 @@
 //! folder is used, if the same content went elsewhere by the attempt's hands. In doubt, a change belongs to nobody.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::TreeId;
 use chronicle_core::state::Stretch;
@@ -28,6 +30,35 @@ pub(crate) struct Whose {
     pub(crate) hands: Vec<Stretch>,
     /// The last sign of life of its keeper, in nanoseconds; `None` if it never lived.
     pub(crate) last_sign: Option<i128>,
+    /// Files that this process itself writes its output to: they change whatever the attempt does.
+    pub(crate) outputs: Vec<FileId>,
+}
+
+/// Device and inode of a file.
+pub(crate) type FileId = (u64, u64);
+
+/// Regular files that this process's standard output and standard error go to.
+pub(crate) fn own_outputs() -> Vec<FileId> {
+    let ours =
+        [io::stdout().as_fd().try_clone_to_owned(), io::stderr().as_fd().try_clone_to_owned()];
+    let metas = ours.into_iter().flatten().filter_map(|output| File::from(output).metadata().ok());
+    metas.filter(Metadata::is_file).map(|meta| file_id(&meta)).collect()
+}
+
+/// A file of the project that this process's output goes to, by its path there. Chronicle's own files are never recorded.
+pub fn output_in(project: &Path) -> Option<PathBuf> {
+    let project = project.canonicalize().ok()?;
+    let ids = own_outputs();
+    let is_ours = |path: &PathBuf| fs::metadata(path).is_ok_and(|it| ids.contains(&file_id(&it)));
+    // The system knows the file; its name is only asked for what is told, and checked.
+    let links = [1, 2].map(|output| fs::read_link(format!("/proc/self/fd/{output}")));
+    let paths = links.into_iter().flatten().filter(is_ours);
+    let mut inside = paths.filter_map(|path| Some(path.strip_prefix(&project).ok()?.to_owned()));
+    inside.find(|path| !path.starts_with(".chronicle"))
+}
+
+fn file_id(meta: &Metadata) -> FileId {
+    (meta.dev(), meta.ino())
 }
 
 impl Whose {
@@ -97,6 +128,10 @@ impl Trees {
 fn is_own(work: &Path, entry: &DiffEntry, whose: &Whose) -> bool {
     let path = below(work, &entry.name);
     let is_meant = |named: &str| is_same(&work.join(named), &path);
+    let is_output = |meta: Metadata| whose.outputs.contains(&file_id(&meta));
+    if !whose.outputs.is_empty() && fs::symlink_metadata(&path).is_ok_and(is_output) {
+        return false;
+    }
     changed_at(work, entry).is_some_and(|time| whose.covers(time, is_meant))
 }
 
@@ -157,7 +192,7 @@ mod tests {
             path: path.map(str::to_owned),
         };
         let hands = vec![span(1_000, Some(2_000), None), span(5_000, None, None)];
-        let whose = Whose { hands, last_sign: Some(at(6_000)) };
+        let whose = Whose { hands, last_sign: Some(at(6_000)), outputs: Vec::new() };
         let told = [990, 1_000, 2_000, 2_019, 2_100, 4_900, 5_000, 6_000, 6_001];
         let covered: Vec<i128> =
             told.into_iter().filter(|time| whose.covers(at(*time), |_| false)).collect();
@@ -171,7 +206,7 @@ mod tests {
         assert!(covers(4_000 * MILLI) && !covers(3_000 * MILLI));
         // A call that names its file.
         let hands = vec![span(1_000, None, Some("a"))];
-        let whose = Whose { hands, last_sign: Some(at(6_000)) };
+        let whose = Whose { hands, last_sign: Some(at(6_000)), outputs: Vec::new() };
         let meant = |path: &'static str| move |named: &str| named == path;
         assert!(whose.covers(at(1_500), meant("a")) && !whose.covers(at(1_500), meant("b")));
     }

@@ -43,6 +43,12 @@ pub(super) fn stay(
     rest: Rest,
 ) -> Result<Exit, Failure> {
     let (_files, command) = claim_files(setting, folder, command)?;
+    if let Some(output) = handle::output_in(&folder.project) {
+        terminal::talk(&format!(
+            "Note: `{}` has this command's own output: its changes do not count as a worker's.",
+            output.display()
+        ));
+    }
     let is_inline = is_inline(setting);
     // A person at the terminal is asked right there, so the run must not come to rest while a gate is open.
     let rest = if is_inline { Rest::WhenOver } else { rest };

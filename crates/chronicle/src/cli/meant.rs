@@ -85,8 +85,12 @@ fn older(setting: &Setting, text: &str) -> Result<Option<OlderRun>, Failure> {
     let mut fitting = older.into_iter().filter(|run| fits(&run.id));
     match (fitting.next(), fitting.next(), broken.iter().find(|run| fits(&run.id))) {
         (Some(found), None, _) => Ok(Some(found)),
+        (Some(first), Some(second), _) => {
+            let runs = [first, second].into_iter().chain(fitting).map(|run| run.id).collect();
+            Err(FindError::Many { text, runs }.into())
+        }
         (None, _, Some(broken)) => Err(unreadable(broken)),
-        (Some(_), Some(_), _) | (None, _, None) => Ok(None),
+        (None, _, None) => Ok(None),
     }
 }
 
@@ -228,6 +232,7 @@ fn is_damage(error: &HandleError) -> bool {
         HandleError::Ledger(
             LedgerError::Damaged { .. }
                 | LedgerError::Conflict { .. }
+                | LedgerError::Copied { .. }
                 | LedgerError::Artifact { .. }
                 | LedgerError::Replaced { .. }
                 | LedgerError::UnknownKind { .. }

@@ -194,3 +194,18 @@ fn needs_git_a_call_that_names_its_file_changes_no_other() {
         told(&session, line);
     }
 }
+
+/// Its lines come while workers work, and would pass for theirs.
+#[test]
+fn needs_git_the_supervisors_own_output_is_not_a_workers_work() {
+    // The worker writes there itself, so that the file changes at a time when it is known to be at work.
+    let script = "a: [{shell: {command: 'echo x >> run.log'}}, {complete: {}}]";
+    let session = Session::with("phases: [{id: a}]", script);
+    let chronicle = env!("CARGO_BIN_EXE_chronicle");
+    let run = format!("{chronicle} run main t --agent scripted:script.yaml > run.log");
+    let said = session.shell(&run).exits(0);
+    said.talks("Note: `run.log` has this command's own output");
+    let log = session.chronicle(&["log"]).exits(0);
+    log.prints("a1 changed no files; changed meanwhile, origin unknown: 1 file")
+        .prints("`run.log`");
+}

@@ -204,13 +204,19 @@ fn the_folder_of_a_run_under_another_name_is_damage() {
         (session.path(".chronicle/runs").join(&id), session.path(".chronicle/runs").join(&other));
     fs::create_dir(&to).unwrap();
     fs::copy(from.join("ledger.jsonl"), to.join("ledger.jsonl")).unwrap();
-    let wrong = format!("it is the ledger of run {id}");
+    let wrong = format!("is that of run {id}: its folder was copied");
     for command in ["status", "audit", "resume", "approve"] {
         session.chronicle(&[command, &other]).exits(6).talks(&wrong);
     }
     assert_eq!(ledger(&session), fs::read(to.join("ledger.jsonl")).unwrap(), "nothing was written");
     // Of two runs `repair` means the one that is damaged.
-    session.chronicle(&["repair"]).exits(6).talks(&wrong);
+    let remove = format!("`rm -r '{}'` removes the copy", to.display());
+    session.chronicle(&["repair"]).exits(6).talks(&wrong).talks(&remove);
+    fs::rename(&from, session.path("elsewhere")).unwrap();
+    let rename = format!("`mv '{}' '{}'` gives it its name back", to.display(), from.display());
+    session.chronicle(&["repair", &other]).exits(6).talks(&rename);
+    fs::rename(session.path("elsewhere"), &from).unwrap();
+    fs::remove_dir_all(&to).unwrap();
     session.chronicle(&["approve", &run]).exits(0);
 }
 

@@ -69,6 +69,20 @@ fn what_could_not_be_started_has_not_run() {
     }
 }
 
+#[test]
+fn a_command_that_could_not_be_started_is_named() {
+    let pay = "{name: Pay, phases: {pay: {run: command, commands: ['echo paid', 'echo paid >> log'], once: true, next: [done]}}}";
+    let session = Session::with(pay, "{}");
+    without(&session, "output", RUN).exits(4).prints("command 1 of 2, `echo paid`: ");
+    session.chronicle(&["retry", "--from", "2"]).exits(0);
+    let said = without(&session, "output", &["resume"]).exits(4);
+    said.prints("command 2 of 2, `echo paid >> log`: ");
+    session.chronicle(&["retry", "--from", "2"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.read("log"), "paid\n");
+    session.assert_whole();
+}
+
 const VERIFIED: &str = "
 name: Verified
 phases:

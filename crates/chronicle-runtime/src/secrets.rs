@@ -1,12 +1,10 @@
 //! The redactor of this process: it knows the secrets of the environment, of the project's `.env` files and of the settings.
 //! Everything that workers and people say passes it first: a task or a note may contain a key that was meant to be helpful.
 
-use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
 use chronicle_core::base::redact::{REDACTED, Redactor, dotenv, is_secret_name};
-use chronicle_core::event::command::Written;
 use chronicle_core::event::input::{Answer, Command};
 
 use crate::discover;
@@ -53,13 +51,7 @@ fn dotenv_files(project: &Path) -> Vec<String> {
 
 /// A person's command without secrets; true if there were any.
 pub(crate) fn spoken(redactor: &Redactor, mut command: Command) -> (Command, bool) {
-    let mut had_secrets = false;
-    for Written { text, .. } in command.written() {
-        if let Cow::Owned(plain) = redactor.redact(text) {
-            *text = plain;
-            had_secrets = true;
-        }
-    }
+    let had_secrets = command.redact(redactor);
     (command, had_secrets)
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{FramePath, Outcome, PhaseId, Place, StepId};
+use crate::base::redact::Redactor;
 use crate::event::snapshot::Snapshot;
 
 /// Where a run was: frames, snapshot and edge counts.
@@ -82,6 +83,18 @@ pub struct CarriedEdge {
 }
 
 impl Carried {
+    /// Removes secrets from everything that somebody wrote freely: names of phases, workflows and frames stay, because they are
+    /// looked up. Returns true if there were any.
+    pub fn redact(&mut self, redactor: &Redactor) -> bool {
+        let Self { frames, snapshot, edges: _, visits } = self;
+        let of_frames = frames
+            .iter_mut()
+            .flat_map(|frame| frame.task.iter_mut().chain([&mut frame.summary, &mut frame.said]));
+        let of_visits = visits.iter_mut().map(|visit| &mut visit.summary);
+        let in_texts = redactor.redact_each(of_frames.chain(of_visits));
+        snapshot.redact(redactor) || in_texts
+    }
+
     /// The phase of the run's own workflow.
     pub fn phase(&self) -> Option<&PhaseId> {
         self.frames.first().map(|root| &root.phase)

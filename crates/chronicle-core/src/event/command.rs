@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, GateId, Place, TreeId};
 use crate::base::limits::{TASK_MAX, TEXT_MAX};
+use crate::base::redact::Redactor;
 use crate::definition::workflow::Budget;
 use crate::event::carried::Carried;
 use crate::event::signal::Signal;
@@ -188,6 +189,36 @@ impl Command {
             | Self::Signal { .. } => return Vec::new(),
         };
         vec![Written { text, bound }]
+    }
+
+    /// Removes secrets from everything that was written freely, before it is recorded. Returns true if there were any. Names, ids
+    /// and definitions stay as they are: a redacted one would mean something else. A signal is redacted before it is parsed.
+    pub fn redact(&mut self, redactor: &Redactor) -> bool {
+        let written = self.written().into_iter().map(|it| it.text);
+        let in_written = redactor.redact_each(written);
+        let in_others = match self {
+            Self::Start(start) | Self::Prepare(start) => {
+                start.carried.as_mut().is_some_and(|carried| carried.redact(redactor))
+            }
+            Self::Rewind { carried, .. } => carried.redact(redactor),
+            Self::Undo { what, .. } => redactor.redact_in_place(what),
+            Self::Repair(repaired) => redactor.redact_in_place(&mut repaired.why),
+            Self::Pause { .. }
+            | Self::Resume
+            | Self::Cancel { .. }
+            | Self::Approve { .. }
+            | Self::Reject { .. }
+            | Self::Retry { .. }
+            | Self::Skip { .. }
+            | Self::Answer { .. }
+            | Self::Title { .. }
+            | Self::Note { .. }
+            | Self::Budget { .. }
+            | Self::Loops { .. }
+            | Self::Go { .. }
+            | Self::Signal { .. } => false,
+        };
+        in_others || in_written
     }
 
     /// Why a person cannot give this command to a run that is being driven; `None` if they can.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX};
 use crate::base::quote::quoted;
+use crate::base::redact::Redactor;
 
 /// Findings, tasks and values that are passed from phase to phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -94,6 +95,13 @@ impl Snapshot {
         update.findings.iter().any(is_finding)
             || update.pending.iter().any(is_task)
             || update.done.iter().any(is_done)
+    }
+
+    /// Removes secrets, except from the names of custom values. Returns true if there were any.
+    pub fn redact(&mut self, redactor: &Redactor) -> bool {
+        let in_lists = redactor.redact_each(self.lists_mut().into_iter().flatten());
+        let custom = self.custom.iter_mut();
+        custom.fold(in_lists, |any, (name, value)| redactor.named_value(name, value) || any)
     }
 
     fn lists_mut(&mut self) -> [&mut Vec<String>; 4] {

@@ -38,6 +38,7 @@ mod properties;
 mod purity;
 mod quotes;
 mod recover;
+mod redact_commands;
 mod redact_corpus;
 mod reference;
 mod reference_defaults;

@@ -15,6 +15,7 @@ mod places;
 mod problems;
 mod programs;
 mod rules;
+mod session_file;
 mod sessions;
 mod settings;
 mod verify;

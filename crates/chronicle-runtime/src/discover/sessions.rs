@@ -7,14 +7,14 @@ use std::path::Path;
 
 use chronicle_core::base::ids::{COMPLETE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId};
 use chronicle_core::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX, bounded};
+use chronicle_core::base::redact::Redactor;
 use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::Workflow;
 use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
 use chronicle_core::event::snapshot::Snapshot;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::files;
+use super::{files, session_file};
 use crate::project::Project;
 
 /// Their folder in the project.
@@ -26,8 +26,7 @@ const VISITS_MAX: usize = 100;
 const SUMMARY_MAX: usize = 1_000;
 
 /// A run of The Chronicle.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OlderRun {
     /// Its id: 16 hex digits.
     pub id: String,
@@ -35,6 +34,8 @@ pub struct OlderRun {
     pub workflow_name: String,
     /// Its workflow, frozen at its start.
     pub workflow_def: Value,
+    /// The names of its states in the order of the file.
+    pub(super) state_order: Vec<String>,
     /// When it was started, in milliseconds.
     pub created: u64,
     /// When it was last written, in milliseconds.
@@ -49,23 +50,21 @@ pub struct OlderRun {
     pub status: String,
     /// Every worker so far, oldest first.
     pub history: Vec<OlderRecord>,
-    total_tokens: u64,
-    snapshot: OlderSnapshot,
-    transition_counts: BTreeMap<String, u32>,
+    pub(super) total_tokens: u64,
+    pub(super) snapshot: OlderSnapshot,
+    pub(super) transition_counts: BTreeMap<String, u32>,
     /// Path of the file, as people see it.
-    #[serde(skip)]
     pub file: String,
 }
 
 /// The work of one worker.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OlderRecord {
     /// The state that it worked in.
     pub state: String,
     /// What it said at its end.
     pub summary: String,
-    exit_code: Option<i64>,
+    pub(super) exit_code: Option<i64>,
 }
 
 /// A file in the place of such a run that cannot be read as one.
@@ -79,13 +78,12 @@ pub struct BrokenRun {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct OlderSnapshot {
-    modified_files: Vec<String>,
-    key_findings: Vec<String>,
-    pending_tasks: Vec<String>,
-    custom: Map<String, Value>,
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct OlderSnapshot {
+    pub(super) modified_files: Vec<String>,
+    pub(super) key_findings: Vec<String>,
+    pub(super) pending_tasks: Vec<String>,
+    pub(super) custom: Map<String, Value>,
 }
 
 /// Every run of The Chronicle in a project, last changed first, and the files that cannot be read as one.
@@ -100,6 +98,10 @@ pub(crate) fn older_runs(project: &Project) -> (Vec<OlderRun>, Vec<BrokenRun>) {
         }
     }
     runs.sort_by_key(|run| std::cmp::Reverse(run.last_updated));
+    let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+    let is_single = |run: &OlderRun| ids.iter().filter(|id| **id == run.id).count() == 1;
+    let (runs, doubled): (Vec<OlderRun>, Vec<OlderRun>) = runs.into_iter().partition(is_single);
+    broken.extend(doubled.iter().map(|run| twin(run, &doubled)));
     (runs, broken)
 }
 
@@ -108,21 +110,27 @@ fn broken_run(path: &Path, why: String) -> BrokenRun {
     BrokenRun { id, file: super::places::Places::shown(path), why }
 }
 
+/// A run whose id another file has too. Which of them is meant is not guessed.
+fn twin(run: &OlderRun, doubled: &[OlderRun]) -> BrokenRun {
+    let others = doubled.iter().filter(|it| it.id == run.id && it.file != run.file);
+    let others: Vec<String> = others.map(|it| format!("`{}`", it.file)).collect();
+    let verb = if others.len() == 1 { "has" } else { "have" };
+    let why = format!("{} {verb} the same id: remove what is not meant", others.join(" and "));
+    BrokenRun { id: run.id.clone(), file: run.file.clone(), why }
+}
+
 /// The run in a file; `None` for the mirror of one of ours.
 fn read(path: &Path) -> Result<Option<OlderRun>, String> {
     let text = files::text(path).map_err(|trouble| trouble.message)?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let value = session_file::parse(&text)?;
     // The mirror of our own runs is in the same folder, and only it has `standing`. Adopting one would start the same run twice.
     if value.get("standing").is_some() {
         return Ok(None);
     }
-    if !value["workflowDef"]["states"].is_object() {
-        return Err("it has no `workflowDef` with `states`".to_owned());
-    }
-    let run: OlderRun = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let run = session_file::run(&text, &value)?;
     // The id becomes part of file names and of what people paste into a shell.
     if run.id.is_empty() || !run.id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err("its `id` is not one of letters and digits".to_owned());
+        return Err("its `id` has to be one of letters and digits".to_owned());
     }
     Ok(Some(OlderRun { file: super::places::Places::shown(path), ..run }))
 }
@@ -173,9 +181,30 @@ impl OlderRun {
         self.total_tokens
     }
 
+    /// Removes secrets from what people and workers wrote. Its workflow stays as it is: a redacted one would be another.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        let of_history = self.history.iter_mut().map(|record| &mut record.summary);
+        let texts = [&mut self.current_state_task, &mut self.initial_task];
+        redactor.redact_each(texts.into_iter().chain(of_history));
+        let OlderSnapshot { modified_files, key_findings, pending_tasks, custom } =
+            &mut self.snapshot;
+        redactor.redact_each(modified_files.iter_mut().chain(key_findings).chain(pending_tasks));
+        for (name, value) in custom {
+            redactor.named_value(name, value);
+        }
+    }
+
     /// Its workflow as text, to be parsed like a file.
     pub fn definition(&self) -> String {
-        self.workflow_def.to_string()
+        let fields = self.workflow_def.as_object().into_iter().flatten();
+        let others = fields.filter(|(name, _)| *name != "states");
+        let others: Vec<String> = others.map(|(name, value)| field(name, value)).collect();
+        let states = &self.workflow_def["states"];
+        // The path is drawn in the order in which states are named, and a parsed object has them sorted.
+        let states =
+            self.state_order.iter().filter_map(|name| Some(field(name, states.get(name)?)));
+        let states = format!("\"states\":{{{}}}", states.collect::<Vec<_>>().join(","));
+        format!("{{{}}}", others.into_iter().chain([states]).collect::<Vec<_>>().join(","))
     }
 
     /// Its position in a workflow parsed from its own copy, or why it has none.
@@ -246,6 +275,11 @@ impl OlderRun {
         };
         self.transition_counts.iter().filter_map(edge).collect()
     }
+}
+
+/// A field of an object as JSON.
+fn field(name: &str, value: &Value) -> String {
+    format!("{}:{value}", Value::from(name))
 }
 
 /// The phase for a state; one named like an end was renamed.

@@ -123,7 +123,8 @@ pub fn repair(
     keep: bool,
 ) -> Result<Repaired, HandleError> {
     let ledger = folder.ledger();
-    let holder = holder(asker, &secrets::redactor(&folder.project));
+    let redactor = secrets::redactor(&folder.project);
+    let holder = holder(asker, &redactor);
     let head = match damage.head.filter(|_| !keep) {
         Some(head) => head,
         None => read(folder, None)?.head,
@@ -141,7 +142,8 @@ pub fn repair(
     let line = run.state().seq;
     let repaired = LedgerRepaired { why: damage.why.clone(), bytes, file: kept.clone() };
     let world = Recorder::new(folder, run.state());
-    let (message, answer) = inbox::asking(asked(&asker.who, Command::Repair(repaired)));
+    let (command, _) = secrets::spoken(&redactor, Command::Repair(repaired));
+    let (message, answer) = inbox::asking(asked(&asker.who, command));
     record_in(folder, &mut run, world, vec![message])?;
     match answer.recv() {
         Ok(Answer::Refused(why)) => Err(HandleError::Refused { why }),

@@ -11,6 +11,7 @@ use crate::anchor;
 use crate::discover::{self, BrokenRun, OlderRun};
 use crate::index;
 use crate::ledger::{Head, Ledger, atomic_write};
+use crate::secrets;
 
 pub use crate::index::{all as all_runs, was_begun};
 pub use crate::project::{
@@ -140,6 +141,14 @@ pub fn older_runs(project: &Project) -> (Vec<OlderRun>, Vec<BrokenRun>) {
     // Once it is continued nothing of the file is needed; and the mirror of a run of ours is written anew.
     let is_ours = |id: &str| ours.iter().any(|our| our.id.as_str() == id);
     broken.retain(|run| !adopted.contains(&run.id) && !is_ours(&run.id));
+    // Here, so that no list, view or new run has to think of it: that program keeps texts as they were said.
+    let redactor = secrets::redactor(project.root());
+    for run in &mut older {
+        run.redact(&redactor);
+    }
+    for run in &mut broken {
+        redactor.redact_in_place(&mut run.why);
+    }
     (older, broken)
 }
 

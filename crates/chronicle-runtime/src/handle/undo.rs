@@ -320,7 +320,9 @@ pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undo
     }
     let (what, from, to, back) = (plan.what, recorded.tree.clone(), plan.to, plan.back);
     let recorded = inbox::told(reported(Report::TreeRecorded(Box::new(recorded))));
-    let (undo, answer) = inbox::asking(asked(&asker.who, Command::Undo { what, from, to, back }));
+    let command = Command::Undo { what, from, to, back };
+    let (command, _) = secrets::spoken(&secrets::redactor(&folder.project), command);
+    let (undo, answer) = inbox::asking(asked(&asker.who, command));
     let world = Recorder::new(folder, run.state());
     // Both in this order and in one drive: the tree that an undo can be taken back to must be in the ledger before the undo.
     let lines = record_in(folder, &mut run, world, vec![recorded, undo])?;

@@ -6,12 +6,12 @@ use chronicle_core::base::ids::RunId;
 use chronicle_core::definition::workflow::{Format, Source, unsupported};
 use chronicle_core::event::RunStarted;
 use chronicle_core::event::input::Command;
-use chronicle_runtime::handle;
 use chronicle_runtime::handle::definitions::{self, OlderRun, Places};
+use chronicle_runtime::handle::{self, HandleError, LedgerError};
 
-use super::detach::StayArgs;
+use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, config, live, problems, with_rules};
+use super::{Setting, agents, config, live, problems, run, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -21,11 +21,15 @@ pub(super) fn adopt(
     setting: &Setting,
     stay: &StayArgs,
     older: &OlderRun,
-    trust: bool,
+    wishes: &Wishes<'_>,
 ) -> Result<Exit, Failure> {
     if older.is_over() {
         return Err(Failure::usage(format!("run {} is over: done", older.short())));
     }
+    // Made from the old id: whoever continues the same run at the same time gets the same folder, and only one of them its
+    // lock.
+    let run = RunId::new(handle::continuing_run_id(&setting.project, &older.id, older.created));
+    check_continuation(setting, older, &run)?;
     let found = config::load(setting)?;
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let catalog = definitions::find_in(&places);
@@ -38,15 +42,12 @@ pub(super) fn adopt(
     let rules = with_rules::judge(&catalog)?;
     let mut personas = catalog.personas_of(&loaded.workflows);
     personas.extend(catalog.helpers(&loaded.workflows));
-    let wishes = Wishes { trust, ..Wishes::default() };
-    let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
+    let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, wishes)?;
     let main = loaded.workflows.first().ok_or_else(|| nowhere(older, "it has no workflow"))?;
     let carried = older.position(main).map_err(|why| nowhere(older, &why))?;
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let start = RunStarted {
-        // Made from the old id: whoever continues the same run at the same time gets the same folder, and only one of them
-        // its lock.
-        run: RunId::new(handle::continuing_run_id(&setting.project, &older.id, older.created)),
+        run,
         task: older.initial_task.clone(),
         who: setting.asker.who.clone(),
         project: setting.project.root().display().to_string(),
@@ -62,9 +63,8 @@ pub(super) fn adopt(
         inputs: true,
         carried: Some(Box::new(carried)),
     };
-    handle::check_paths(setting.project.root(), &setting.asker)?;
-    let folder = handle::new_run(&setting.project, start.run.clone())
-        .map_err(|error| Failure::internal("no run can be made here", &error))?;
+    agents::check(setting, &found.settings, &start)?;
+    let folder = run::make_run(setting, &start)?;
     handle::mark_adopted(&folder, &older.id)
         .map_err(|error| Failure::internal("the run's folder cannot be written", &error))?;
     terminal::talk(&format!(
@@ -74,7 +74,37 @@ pub(super) fn adopt(
         older.current_state,
         older.file
     ));
+    if stay.detach {
+        handle::record(&folder, &setting.asker, Command::Prepare(Box::new(start)))?;
+        return detach::detach(setting, &folder);
+    }
     live::stay(setting, &folder, Command::Start(Box::new(start)), stay.rest(&found.settings))
+}
+
+/// A run that was continued before, and whose ledger somebody removed, is not begun again in silence: its work was done, and is
+/// unknown here.
+fn check_continuation(setting: &Setting, older: &OlderRun, run: &RunId) -> Result<(), Failure> {
+    let folder = setting.project.run(run.clone());
+    let is_gone = handle::gone_runs(&setting.project).iter().any(|gone| gone.id == *run);
+    // A folder without a line, of which more is known: what was there before was removed. One that never had a line is begun.
+    let is_empty = || {
+        let lost =
+            matches!(handle::row(&folder), Err(HandleError::Ledger(LedgerError::Conflict { .. })));
+        folder.path.is_dir() && lost
+    };
+    let (what, remove) = if is_gone {
+        ("folder", String::new())
+    } else if is_empty() {
+        ("ledger", format!("rm -r '{}' && ", folder.path.display()))
+    } else {
+        return Ok(());
+    };
+    let (older, run) = (older.short(), run.short());
+    let what = format!("run {older} was continued as run {run}, whose {what} is gone");
+    Err(Failure::new(Exit::Damaged, what).hint(format!(
+        "put it back from a copy; without one, `{remove}chronicle gc --yes && chronicle resume {older}` forgets run {run} and \
+         begins again where The Chronicle left it"
+    )))
 }
 
 fn nowhere(older: &OlderRun, why: &str) -> Failure {

@@ -52,12 +52,12 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     for folder in &unstarted {
-        terminal::talk(&format!("Run {} never started: its folder goes.", folder.id.short()));
+        terminal::talk(&format!("Run {} never started: its folder can go.", folder.id.short()));
     }
     for folder in &gone {
         let run = folder.id.short();
         terminal::talk(&format!(
-            "The folder of run {run} is gone: the run will not be listed any more."
+            "The folder of run {run} is gone: the run can be forgotten, and is not listed any more then."
         ));
     }
     if let Some(room) = &room {
@@ -68,7 +68,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
         }
     }
     if !args.yes && !terminal::agrees("Free it?") {
-        return Err(Failure::usage("nothing was freed")
+        return Err(Failure::usage("nothing was freed or forgotten")
             .hint("`--yes` confirms beforehand, without a terminal"));
     }
     let removed = remove(&unstarted)?;

@@ -1,6 +1,7 @@
 //! The command line: one file per command, its help text the doc comment of its arguments.
 
 mod adopt;
+mod agents;
 mod answer;
 mod audit;
 mod budget;

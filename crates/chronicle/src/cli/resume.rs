@@ -4,11 +4,12 @@ use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
 use chronicle_core::state::Standing;
 use chronicle_core::words;
-use chronicle_runtime::handle::{self, Project, Rest, definitions, programs, trust};
+use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};
 use clap::Args;
 
 use super::detach::{self, StayArgs};
 use super::meant::{self, Meant};
+use super::prepare::Wishes;
 use super::trust::{Brought, confirm};
 use super::{Setting, adopt, answer, live, only_for_people, undo};
 use crate::exit_code::Exit;
@@ -42,6 +43,12 @@ pub(super) struct ResumeArgs {
     #[arg(long)]
     trust: bool,
 
+    /// The agent of every phase, for a run of The Chronicle that is continued here for the first time
+    ///
+    /// A run of Chronicle keeps its agents; `chronicle retry --agent` changes the one of a phase.
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+
     /// Used by `--detach` for the process that it starts
     #[arg(long, hide = true)]
     detached: bool,
@@ -51,8 +58,13 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     only_for_people()?;
     let folder = match meant::resumable(setting, args.run.as_deref())? {
         Meant::Ours(folder) => folder,
-        Meant::Older(older) => return adopt::adopt(setting, &args.stay, &older, args.trust),
+        Meant::Older(older) => {
+            let wishes =
+                Wishes { agent: args.agent.as_deref(), trust: args.trust, ..Wishes::default() };
+            return adopt::adopt(setting, &args.stay, &older, &wishes);
+        }
     };
+    refuse_agent(args, &folder)?;
     let (view, _) = handle::view(&folder)?;
     // A run goes on as it began; settings that are wrong by now must not keep it from that.
     let project = Project::at(&folder.project);
@@ -90,13 +102,8 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         confirm(&project, &[trust::run(&folder)], &Brought::default(), &settings)?;
     }
     // After the question of trust: the lock must not be taken if the person then declines.
-    if args.force
-        && let Some(holder) = handle::force(&folder)?
-    {
-        terminal::talk(&format!(
-            "Taken from {holder}. If it still lives, its agent may work on the same files until it \
-             notices: at its next write, at the latest after ten seconds."
-        ));
+    if args.force {
+        take_by_force(&folder)?;
     }
     // Left before anything is started: what this process starts inherits its terminal and its session.
     if args.detached {
@@ -113,6 +120,27 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     };
     answer::mention_copies(&folder);
     live::stay(setting, &folder, Command::Resume, rest)
+}
+
+/// A run of ours has its agents in its first line.
+fn refuse_agent(args: &ResumeArgs, folder: &RunFolder) -> Result<(), Failure> {
+    if args.agent.is_none() {
+        return Ok(());
+    }
+    let run = folder.id.short();
+    Err(Failure::usage(format!("run {run} keeps the agents that it was started with")).hint(
+        format!("`chronicle retry {run} --agent AGENT` tries a phase again with another one"),
+    ))
+}
+
+fn take_by_force(folder: &RunFolder) -> Result<(), Failure> {
+    if let Some(holder) = handle::force(folder)? {
+        terminal::talk(&format!(
+            "Taken from {holder}. If it still lives, its agent may work on the same files until it \
+             notices: at its next write, at the latest after ten seconds."
+        ));
+    }
+    Ok(())
 }
 
 fn waits_for_person(view: &chronicle_core::view::RunView) -> Failure {

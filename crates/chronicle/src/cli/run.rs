@@ -1,26 +1,26 @@
 //! `chronicle run`: starts a workflow on a task.
 
-use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::base::limits::TASK_MAX;
-use chronicle_core::definition::settings::Settings;
-use chronicle_core::definition::workflow::{Loaded, Show, Workflow, agent_and_model, unsupported};
+use chronicle_core::definition::workflow::{Loaded, Show, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::state::Standing;
 use chronicle_core::view::RunRow;
 use chronicle_core::words::thousands;
 use chronicle_runtime::handle::definitions::{self, Places};
-use chronicle_runtime::handle::{self, Rest, RunFolder, agents};
+use chronicle_runtime::handle::{self, Rest, RunFolder};
 use clap::{Args, ValueEnum};
 
 use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, check_folder, config, dry_run, live, only_for_people, problems, with_rules};
+use super::{
+    Setting, agents, check_folder, config, dry_run, live, only_for_people, problems, with_rules,
+};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -152,7 +152,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     if args.dry_run {
         return dry_run::show(setting, start, &chosen.untrusted);
     }
-    check_agents(setting, &found.settings, &start)?;
+    agents::check(setting, &found.settings, &start)?;
     let folder = make_run(setting, &start)?;
     if args.stay.detach {
         // On disk before another process is started for it, which needs nothing but its id.
@@ -166,15 +166,18 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     live::stay(setting, &folder, Command::Start(Box::new(start)), rest)
 }
 
-/// Makes the folder of a new run.
-fn make_run(setting: &Setting, start: &RunStarted) -> Result<RunFolder, Failure> {
+/// Makes the folder of a new run, if one can begin on the project's files as they are.
+pub(super) fn make_run(setting: &Setting, start: &RunStarted) -> Result<RunFolder, Failure> {
     // It would begin on files that are half of one state and half of another.
     if let Some(left) = handle::half_undone(&setting.project) {
         return Err(left.into());
     }
     check_folder(setting)?;
     handle::check_paths(setting.project.root(), &setting.asker)?;
-    mention_same(setting, start);
+    // One that continues another program's run was meant by its id.
+    if start.carried.is_none() {
+        mention_same(setting, start);
+    }
     handle::new_run(&setting.project, start.run.clone()).map_err(|error| {
         let runs = setting.project.definitions().join("runs");
         Failure::internal(format!("no run can be made in `{}`", runs.display()), &error)
@@ -281,62 +284,4 @@ fn refuse_inner(loaded: &Loaded) -> Result<(), Failure> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Every agent must be known before the first one starts; a run that cannot be finished is not begun.
-fn check_agents(setting: &Setting, settings: &Settings, start: &RunStarted) -> Result<(), Failure> {
-    let mut all = BTreeSet::new();
-    for workflow in &start.workflows {
-        for agent in agents_of(workflow, &start.agent) {
-            check_agent(setting, settings, workflow, agent)?;
-            all.insert(agent);
-        }
-    }
-    // Last, since it starts programs: what can be known from names alone is told first.
-    all.into_iter().try_for_each(|agent| check_program(setting, settings, agent))
-}
-
-fn agents_of<'a>(workflow: &'a Workflow, of_run: &'a str) -> impl Iterator<Item = &'a str> {
-    let workers = workflow.phases.iter().filter(|phase| {
-        phase.run == chronicle_core::definition::workflow::PhaseKind::Worker
-            && phase.id.as_str() != chronicle_core::base::ids::DONE
-    });
-    let of_workflow = workflow.agent.as_deref();
-    workers.flat_map(move |phase| {
-        let first = phase.agent.as_deref().or(of_workflow).unwrap_or(of_run);
-        std::iter::once(first).chain(phase.fallback.iter().map(|it| agent_and_model(it).0))
-    })
-}
-
-fn check_agent(
-    setting: &Setting,
-    settings: &Settings,
-    workflow: &Workflow,
-    agent: &str,
-) -> Result<(), Failure> {
-    if agent.is_empty() {
-        let what =
-            format!("no agent is named for workflow `{}`, and none is installed", workflow.key);
-        return Err(Failure::usage(what).hint(
-            "install one (`chronicle doctor` says how), try `chronicle demo`, or say `--agent scripted:SCRIPT.yaml`",
-        ));
-    }
-    agents::check(agent, &setting.project, settings)
-        .and_then(|()| agents::check_there(agent, &setting.project))
-        .map_err(|error| Failure::usage(error.to_string()).hint(error.hint))?;
-    if agents::is_missing(agent, settings) {
-        return Err(Failure::usage(format!("agent `{agent}` is not installed")).hint(format!(
-            "install it, say where it is with `agents.{agent}.command`, or try `--agent \
-             scripted:SCRIPT.yaml` or `chronicle demo`"
-        )));
-    }
-    Ok(())
-}
-
-/// Looks whether an agent's program is what it is taken for, so that one message says it and not every attempt.
-fn check_program(setting: &Setting, settings: &Settings, agent: &str) -> Result<(), Failure> {
-    let folder = tempfile::tempdir()
-        .map_err(|error| Failure::internal("no temporary folder can be made", &error))?;
-    agents::fit(agent, &setting.project, settings, folder.path())
-        .map_err(|unfit| Failure::usage(unfit.what).hint(unfit.hint))
 }

@@ -62,6 +62,7 @@ mod meant;
 mod misbehaving;
 mod notices;
 mod odd_paths;
+mod older_runs;
 mod people;
 mod process;
 mod process_death;

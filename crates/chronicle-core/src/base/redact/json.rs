@@ -52,6 +52,26 @@ impl Redactor {
         self.below(value, "", 0)
     }
 
+    /// Redacts a value that somebody chose a name for. No field of it is an id or a name that has to be matched, so none is exempt.
+    pub fn named_value(&self, name: &str, value: &mut Value) -> bool {
+        let by_field = self.below(value, name, 0);
+        self.every_text(value) || by_field
+    }
+
+    fn every_text(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => self.redact_in_place(text),
+            Value::Array(items) => self.each_text(items.iter_mut()),
+            Value::Object(fields) => self.each_text(fields.values_mut()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    fn each_text<'v>(&self, values: impl Iterator<Item = &'v mut Value>) -> bool {
+        // Each of them, not only up to the first that had one.
+        values.filter_map(|value| self.every_text(value).then_some(())).count() > 0
+    }
+
     fn below(&self, value: &mut Value, key: &str, depth: usize) -> bool {
         match value {
             Value::String(text) => {

@@ -94,6 +94,19 @@ impl Redactor {
         Cow::Owned(without(text, &found))
     }
 
+    /// Replaces every secret of a text. Returns true if it had any.
+    pub fn redact_in_place(&self, text: &mut String) -> bool {
+        let Cow::Owned(plain) = self.redact(text) else { return false };
+        *text = plain;
+        true
+    }
+
+    /// Replaces every secret of each text. Returns true if there were any.
+    pub fn redact_each<'t>(&self, texts: impl Iterator<Item = &'t mut String>) -> bool {
+        // Each of them, not only up to the first that had one.
+        texts.filter_map(|text| self.redact_in_place(text).then_some(())).count() > 0
+    }
+
     /// Finds secrets in a text, in order; overlapping ones are merged.
     fn secrets(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = self.shaped(text);

@@ -302,6 +302,18 @@ fn a_blocked_worker_asks_a_person_and_a_half_done_one_continues() {
     };
     assert_eq!(progress, "half");
     for (arguments, words) in [
+        (
+            json!({"signal": "partially-complete"}),
+            "the signal `partially-complete` needs `progress`: what is done by now; `continuationPoint`: where to go on",
+        ),
+        (
+            json!({"signal": "needs-user-input"}),
+            "`question`: what you want to know; `context`: why",
+        ),
+        (
+            json!({"signal": "needs-role-followup", "reason": "r"}),
+            "needs `targetRole`: who is to help; `context`: what they must know; `resume`: `true` if",
+        ),
         (json!({"signal": "complete", "operationStatus": "blocked"}), "needs `blockedReason`"),
         (
             json!({"signal": "complete", "operationStatus": "stuck", "summary": "x"}),

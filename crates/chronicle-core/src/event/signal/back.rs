@@ -22,39 +22,46 @@ fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let signal = arguments.need(&["signal", "type"], &known)?;
     match signal.replace('_', "-").as_str() {
         "complete" => complete(arguments, &signal),
-        "partially-complete" => Ok(Signal::Break(Break::Continue {
-            progress: field(arguments, &signal, &["progress"], "what is done by now")?,
-            point: field(
-                arguments,
-                &signal,
-                &["continuationPoint", "continuation_point"],
-                "where to go on",
-            )?,
-        })),
-        "needs-user-input" => Ok(Signal::Break(Break::Ask(Question {
-            question: field(arguments, &signal, &["question"], "what you want to know")?,
-            context: field(arguments, &signal, &["context"], "why you ask")?,
-            options: arguments.options()?,
-            closed: false,
-        }))),
-        "needs-role-followup" => Ok(Signal::Break(Break::FollowUp(FollowUp {
-            persona: field(
-                arguments,
-                &signal,
-                &["targetRole", "target_role", "persona"],
-                "who is to help",
-            )?,
-            reason: field(arguments, &signal, &["reason"], "what for")?,
-            context: field(arguments, &signal, &["context"], "what they must know")?,
-            resume: resume(arguments)?,
-        }))),
+        "partially-complete" => {
+            let point = (&["continuationPoint", "continuation_point"][..], "where to go on");
+            let fields = [(&["progress"][..], "what is done by now"), point];
+            let [progress, point] = needed(arguments, &signal, fields, None)?;
+            Ok(Signal::Break(Break::Continue { progress, point }))
+        }
+        "needs-user-input" => {
+            let fields =
+                [(&["question"][..], "what you want to know"), (&["context"][..], "why you ask")];
+            let [question, context] = needed(arguments, &signal, fields, None)?;
+            let options = arguments.options()?;
+            Ok(Signal::Break(Break::Ask(Question { question, context, options, closed: false })))
+        }
+        "needs-role-followup" => {
+            let fields = [
+                (&["targetRole", "target_role", "persona"][..], "who is to help"),
+                (&["reason"][..], "what for"),
+                (&["context"][..], "what they must know"),
+            ];
+            let resume = resume(arguments);
+            let lacks = resume.as_ref().err().cloned();
+            let [persona, reason, context] = needed(arguments, &signal, fields, lacks)?;
+            Ok(Signal::Break(Break::FollowUp(FollowUp {
+                persona,
+                reason,
+                context,
+                resume: resume?,
+            })))
+        }
         _ => Err(format!("`signal_back` takes the signals {known}, not `{}`", quoted(&signal))),
     }
 }
 
 /// Some workers send only `complete` and say in `operationStatus` how far they got.
 fn complete(arguments: &Arguments<'_>, signal: &str) -> Result<Signal, String> {
-    let summary = || field(arguments, signal, &["summary"], "what you did and found");
+    let summary = || {
+        let [summary] =
+            needed(arguments, signal, [(&["summary"][..], "what you did and found")], None)?;
+        Ok::<_, String>(summary)
+    };
     let status = arguments.text(&["operationStatus", "operation_status"])?;
     match status.as_deref() {
         None | Some("done") => Ok(Signal::Leave {
@@ -69,17 +76,13 @@ fn complete(arguments: &Arguments<'_>, signal: &str) -> Result<Signal, String> {
             let point = point.unwrap_or_else(|| "What is left of it.".to_owned());
             Ok(Signal::Break(Break::Continue { progress: summary()?, point }))
         }
-        Some("blocked") => Ok(Signal::Break(Break::Ask(Question {
-            question: field(
-                arguments,
-                "operationStatus: blocked",
-                &["blockedReason", "blocked_reason"],
-                "what keeps you from going on",
-            )?,
-            context: arguments.text(&["summary"])?.unwrap_or_default(),
-            options: Vec::new(),
-            closed: false,
-        }))),
+        Some("blocked") => {
+            let reason = (&["blockedReason", "blocked_reason"][..], "what keeps you from going on");
+            let [question] = needed(arguments, "operationStatus: blocked", [reason], None)?;
+            let context = arguments.text(&["summary"])?.unwrap_or_default();
+            let (options, closed) = (Vec::new(), false);
+            Ok(Signal::Break(Break::Ask(Question { question, options, context, closed })))
+        }
         Some(other) => Err(format!(
             "`operationStatus` is `done`, `partial` or `blocked`, not `{}`",
             quoted(other)
@@ -87,23 +90,40 @@ fn complete(arguments: &Arguments<'_>, signal: &str) -> Result<Signal, String> {
     }
 }
 
-fn field(
+/// The names of a field, the usual one first, and what it says.
+type Field<'a> = (&'a [&'a str], &'a str);
+
+/// The texts of all these fields. What is missing is told at once, together with `lacks`: a worker that hears of one field at a
+/// time needs a turn for each.
+fn needed<const N: usize>(
     arguments: &Arguments<'_>,
     signal: &str,
-    names: &[&str],
-    what: &str,
-) -> Result<String, String> {
-    let name = names.first().copied().unwrap_or_default();
-    arguments.text(names)?.ok_or_else(|| format!("the signal `{signal}` needs `{name}`: {what}"))
+    fields: [Field<'_>; N],
+    lacks: Option<String>,
+) -> Result<[String; N], String> {
+    let mut texts = [const { String::new() }; N];
+    let mut missing = Vec::new();
+    for ((names, what), text) in fields.into_iter().zip(&mut texts) {
+        match arguments.text(names)? {
+            Some(said) => *text = said,
+            None => missing.push(format!("`{}`: {what}", names.first().unwrap_or(&""))),
+        }
+    }
+    missing.extend(lacks);
+    if missing.is_empty() {
+        return Ok(texts);
+    }
+    Err(format!("the signal `{signal}` needs {}", missing.join("; ")))
 }
 
+/// Whether the worker goes on after the help, or what is wrong with that field.
 fn resume(arguments: &Arguments<'_>) -> Result<bool, String> {
     match arguments.value(&["resume"])? {
         Some(Value::Bool(resume)) => Ok(*resume),
         Some(Value::String(text)) if text == "true" => Ok(true),
         Some(Value::String(text)) if text == "false" => Ok(false),
-        Some(_) | None => Err("the signal `needs-role-followup` needs `resume`: `true` if you \
-            are to go on afterwards, `false` if nothing of yours is left to do"
+        Some(_) | None => Err("`resume`: `true` if you are to go on afterwards, `false` if \
+            nothing of yours is left to do"
             .to_owned()),
     }
 }

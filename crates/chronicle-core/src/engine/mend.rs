@@ -44,7 +44,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::Lost => intervene(state, frame, words::lost_too_often(phase)),
         // Never restarted automatically: something of it may still be working on the same files.
         End::Unclear { .. } => {
-            intervene(state, frame, words::needs_person(phase, end, &broken.said))
+            intervene(state, frame, words::needs_person(phase, end, "", &broken.said))
         }
         End::StoppedBy(StopCause::Timeout) => {
             edge_or_person(state, frame, phase, broken, "timeout", end)

@@ -1,10 +1,10 @@
 //! Words about agents that take over from others.
 
 use super::quote::one_line;
-use super::{end, gate};
+use super::{end, gate, times};
 use crate::definition::workflow::Phase;
-use crate::event::End;
 use crate::event::fallback::FellBack;
+use crate::event::{CrashClass, End};
 use crate::state::{Fallback, Frame};
 
 pub(super) fn fell_back(fell: &FellBack) -> String {
@@ -25,15 +25,27 @@ pub fn fallback(of: &Fallback) -> String {
 
 /// Why a person is needed: how the last attempt ended, and with several agents how each of them did.
 pub(crate) fn given_up(phase: &Phase, frame: &Frame, end_of: &End, said: &str) -> String {
+    let waited = waited(frame, end_of);
     let Some(fallback) = &frame.worker.fallback else {
-        return gate::needs_person(phase, end_of, said);
+        return gate::needs_person(phase, end_of, &waited, said);
     };
-    format!("`{}` cannot continue: {}", phase.name, each(fallback, end_of))
+    format!("`{}` cannot continue: {}{waited}", phase.name, each(fallback, end_of))
 }
 
 /// How the last attempt ended, and with several agents how each of them did.
 pub(crate) fn ended(frame: &Frame, end_of: &End) -> String {
     frame.worker.fallback.as_ref().map_or_else(|| end(end_of), |it| each(it, end_of))
+}
+
+/// How often it waited for what did not come.
+fn waited(frame: &Frame, end_of: &End) -> String {
+    let End::Crashed(crash) = end_of else { return String::new() };
+    let waits = frame.worker.counters.waits;
+    let classes = [CrashClass::Quota, CrashClass::Overload, CrashClass::Unreachable];
+    if waits == 0 || !classes.contains(&crash.class) {
+        return String::new();
+    }
+    format!(", after it waited {}, which is the limit", times(waits))
 }
 
 fn each(fallback: &Fallback, end_of: &End) -> String {

@@ -158,10 +158,10 @@ pub(crate) fn rejected_before(note: &str) -> String {
 }
 
 /// Why a person is asked, with the worker's last words: it may have said what it needs.
-pub(crate) fn needs_person(phase: &Phase, end_of: &End, said: &str) -> String {
+pub(crate) fn needs_person(phase: &Phase, end_of: &End, waited: &str, said: &str) -> String {
     let said = match said.trim() {
         "" => String::new(),
         said => format!("; its last words: {}", quote(said)),
     };
-    format!("`{}` cannot continue: the last attempt {}{said}", phase.name, end(end_of))
+    format!("`{}` cannot continue: the last attempt {}{waited}{said}", phase.name, end(end_of))
 }

@@ -96,7 +96,7 @@ fn a_service_without_room_is_tried_again_ever_later_and_at_last_a_person_is_aske
     let gate = world.state.open_gates().next().unwrap();
     assert_eq!(
         gate.opened.about,
-        "`plan` cannot continue: the last attempt found its model's service overloaded"
+        "`plan` cannot continue: the last attempt found its model's service overloaded, after it waited 20 times, which is the limit"
     );
     assert_eq!(world.state.attempts.len(), usize::try_from(Limits::default().waits + 1).unwrap());
     // What a person wants tried has all its chances again.

@@ -79,6 +79,20 @@ fn a_visit_that_goes_on_outlives_all_that_happens_inside_of_it() {
     assert!(text.contains("Phases completed so far: 161."), "{text}");
 }
 
+#[test]
+fn phases_that_failed_or_were_skipped_are_not_told_as_completed() {
+    let workflow = "{name: W, phases: {a: {next: [b]}, b: {on: {fail: c}}, c: {limits: {retries: 0}, next: [d]}, d: {}}}";
+    let mut world = World::started(workflow, "a: go b\nb: go c fail\nc: crash\nd: finish");
+    while world.state.open_gates().next().is_none() {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    let skip = Command::Skip { place: None, note: String::new() };
+    assert!(matches!(world.step(&person(skip)), Answer::Accepted(_)), "{}", world.told());
+    assert!(is_at(&world.state, "d"), "{}", world.told());
+    let text = handover(&world.state, world.state.live_attempts().next().unwrap());
+    assert!(text.contains("Phases completed so far: 1."), "{text}");
+}
+
 fn is_at(state: &State, place: &str) -> bool {
     state.live_attempts().any(|attempt| attempt.intent.place.as_str() == place)
 }

@@ -117,7 +117,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["key"],
             Kind::Text,
             "the file's name",
-            "The name that the workflow is started by. It is the name of the file or folder; if it is set here, it must be the same.",
+            "The name that the workflow is started by. It is the name of the file or folder. Another name here is a warning, and has no effect.",
         ),
         field(&["description"], Kind::Free, "", "One line about it, shown by `chronicle list`."),
         field(&["commandName", "command_name"], Kind::Text, "", "Another name to start it by."),

@@ -38,16 +38,23 @@ pub fn limit(budget: &Budget, resource: Resource) -> Option<u64> {
     }
 }
 
-/// The lower of each limit.
-pub(crate) fn lower(one: &Budget, other: &Budget) -> Budget {
-    fn of<T: Ord + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
-        one.into_iter().chain(other).min()
-    }
+/// The limits of one budget, and those of the other for resources that it does not limit.
+pub(crate) fn either(one: &Budget, other: &Budget) -> Budget {
     Budget {
-        usd_micros: of(one.usd_micros, other.usd_micros),
-        tokens: of(one.tokens, other.tokens),
-        time_ms: of(one.time_ms, other.time_ms),
-        attempts: of(one.attempts, other.attempts),
+        usd_micros: one.usd_micros.or(other.usd_micros),
+        tokens: one.tokens.or(other.tokens),
+        time_ms: one.time_ms.or(other.time_ms),
+        attempts: one.attempts.or(other.attempts),
+    }
+}
+
+/// The limits of the second budget for resources that the first one limits too.
+pub(crate) fn also_limited(one: &Budget, other: &Budget) -> Budget {
+    Budget {
+        usd_micros: one.usd_micros.and(other.usd_micros),
+        tokens: one.tokens.and(other.tokens),
+        time_ms: one.time_ms.and(other.time_ms),
+        attempts: one.attempts.and(other.attempts),
     }
 }
 

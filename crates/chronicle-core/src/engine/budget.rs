@@ -54,17 +54,17 @@ pub(super) fn raise(
     if let Err(over) = refuse_over(scratch.state()) {
         return over;
     }
-    // Without a place the raise goes to the limit that is short, not always to the run's: it is what the person was asked
-    // about.
-    let account = place.cloned().or_else(|| {
-        let mut short =
-            scratch.state().frames.values().filter_map(|it| short_at(scratch.state(), it));
-        short.next().and_then(|short| short.balance().place.clone())
-    });
+    let account = match place {
+        Some(place) => Some(account_at(scratch.state(), place, more)),
+        None => short_account(scratch.state(), more),
+    };
     if let Err(why) = raisable(scratch.state(), account.as_ref(), more) {
         return Answer::Refused(why);
     }
-    let text = words::raised(account.as_ref(), more);
+    let mut text = words::raised(account.as_ref(), more);
+    if account.as_ref().is_some_and(|it| has_limit(scratch.state(), &budget::inside(it), more)) {
+        text.push_str(", and that of the workflow in it");
+    }
     let raised = BudgetRaised { place: account, more: more.clone(), unpriced: false, who: who(by) };
     scratch.emit(Event::BudgetRaised(raised));
     // A raise can be too small. It is kept, and the answer says what is still lacking.
@@ -72,6 +72,29 @@ pub(super) fn raise(
         None => Answer::Accepted(text),
         Some(still) => Answer::Accepted(format!("{text}; still, {still}")),
     }
+}
+
+/// The account that a person means: of a workflow inside a phase only if both limit what is raised.
+fn account_at(state: &State, place: &Place, more: &Budget) -> Place {
+    let is_known = has_limit(state, place, more);
+    budget::around(place).filter(|_| !is_known).unwrap_or_else(|| place.clone())
+}
+
+/// Without a place the raise goes to the limit that stopped the work, not always to the run's: it is what the person was asked
+/// about. A limit on something else does not get in the way.
+fn short_account(state: &State, more: &Budget) -> Option<Place> {
+    let mut short = state.frames.values().filter_map(|it| short_at(state, it));
+    let of = short.find(|short| is_asked(more, short.balance().resource))?;
+    of.balance().place.clone()
+}
+
+fn is_asked(more: &Budget, resource: Resource) -> bool {
+    limit(more, resource).is_some_and(|it| it > 0)
+}
+
+fn has_limit(state: &State, account: &Place, more: &Budget) -> bool {
+    let mut all = budget::all_balances(state).into_iter();
+    all.any(|of| of.place.as_ref() == Some(account) && is_asked(more, of.resource))
 }
 
 /// Accepts an agent whose price is unknown.
@@ -90,9 +113,7 @@ pub(super) fn allow(scratch: &mut Scratch<'_>, by: &By, gate: GateId) -> Answer 
             reopen(scratch, by);
             Answer::Accepted("unpriced work is allowed".to_owned())
         }
-        Some(Shortage::UsedUp(_)) | None => {
-            Answer::Refused(format!("{gate} asks for a higher budget: `budget` raises it"))
-        }
+        Some(Shortage::UsedUp(_)) | None => Answer::Refused(words::asks_for_more(gate)),
     }
 }
 
@@ -104,9 +125,7 @@ pub(super) fn refuse(scratch: &mut Scratch<'_>, by: &By, gate: GateId, note: &st
             emit_answer(scratch, by, gate, GateAnswer::Rejected, note);
             Answer::Accepted(format!("rejected {gate} at `{}`", opened.place))
         }
-        Some(_) | None => Answer::Refused(format!(
-            "{gate} asks for a higher budget: `budget` raises it, `cancel` ends the run"
-        )),
+        Some(_) | None => Answer::Refused(words::asks_for_more(gate)),
     }
 }
 
@@ -143,7 +162,7 @@ fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
 
 /// Refuses to raise a limit that does not exist.
 fn raisable(state: &State, account: Option<&Place>, more: &Budget) -> Result<(), String> {
-    let asked = Resource::ALL.into_iter().filter(|it| limit(more, *it).is_some_and(|it| it > 0));
+    let asked = Resource::ALL.into_iter().filter(|it| is_asked(more, *it));
     let asked: Vec<Resource> = asked.collect();
     if asked.is_empty() {
         return Err(

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Attempt, Facts};
 use crate::base::ids::{Cause, Place, SHELL};
 use crate::base::usage::Usage;
-use crate::definition::budget::{Resource, limit, lower, raised_by, sum};
+use crate::definition::budget::{Resource, also_limited, either, limit, raised_by, sum};
 use crate::definition::workflow::Budget;
 use crate::event::Why;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
@@ -195,27 +195,47 @@ fn accounts(state: &Facts, place: &Place) -> Vec<Account> {
         path.push_str(part);
         let on_the_way = Place::new(path.clone());
         // Every place on the way to this one may have a limit, and each includes what is spent below it.
-        let limits = declared(state, &on_the_way);
-        found.extend(limits.map(|limits| account(state, Some(on_the_way), &limits)));
+        let declared = declared(state, &on_the_way);
+        found.extend(declared.map(|(place, limits)| account(state, Some(place), &limits)));
     }
     found
 }
 
-/// The budget of a phase: the lower of its own limits and those of the workflow inside of it.
-fn declared(state: &Facts, place: &Place) -> Option<Budget> {
-    let phase = state.phase_at(place)?;
-    let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key)?.budget.as_ref());
-    match (&phase.budget, inner) {
-        // Both hold, so the lower one does, resource by resource.
-        (Some(own), Some(inner)) => Some(lower(own, inner)),
-        (own, inner) => own.as_ref().or(inner).cloned(),
-    }
+/// The account of the workflow inside a phase, for what both limit: `build/` inside of `build`.
+pub(crate) fn inside(place: &Place) -> Place {
+    Place::new(format!("{place}/"))
+}
+
+/// The phase of such an account; `None` for others.
+pub(crate) fn around(account: &Place) -> Option<Place> {
+    account.as_str().strip_suffix('/').map(Place::new)
+}
+
+/// The budgets at a phase: its own, with what only the workflow inside limits; and that workflow's, for what both limit. They
+/// are kept apart because each is raised by itself: one limit for both would let a raise of the inner one exceed the outer one.
+fn declared(state: &Facts, place: &Place) -> impl Iterator<Item = (Place, Budget)> {
+    let phase = state.phase_at(place);
+    let inner = phase.and_then(|phase| state.workflow(phase.workflow.as_ref()?)?.budget.as_ref());
+    let own = phase.and_then(|phase| phase.budget.as_ref());
+    let (outer, both) = match (own, inner) {
+        (Some(own), Some(inner)) => (Some(either(own, inner)), Some(also_limited(own, inner))),
+        (own, inner) => (own.or(inner).cloned(), None),
+    };
+    let both = both.filter(|both| *both != Budget::default());
+    let outer = outer.map(|limits| (place.clone(), limits));
+    outer.into_iter().chain(both.map(|limits| (inside(place), limits)))
 }
 
 fn account(state: &Facts, place: Option<Place>, limits: &Budget) -> Account {
-    let raised = state.budgets.raised.get(&key(place.as_ref()));
-    let limits = raised.map_or_else(|| limits.clone(), |raised| raised_by(limits, &raised.more));
-    Account { place, limits, unpriced: raised.is_some_and(|raised| raised.unpriced) }
+    let (mut limits, mut unpriced) = (limits.clone(), false);
+    // A raise of a phase is also one of the workflow inside of it, or it would not let that work go on.
+    let outer = place.as_ref().and_then(around);
+    let places = [place.as_ref()].into_iter().chain(outer.as_ref().map(Some));
+    for raised in places.filter_map(|place| state.budgets.raised.get(&key(place))) {
+        limits = raised_by(&limits, &raised.more);
+        unpriced |= raised.unpriced;
+    }
+    Account { place, limits, unpriced }
 }
 
 impl Account {
@@ -290,6 +310,8 @@ struct Spending {
 
 impl Spending {
     fn of(state: &Facts, place: Option<&Place>) -> Self {
+        let outer = place.and_then(around);
+        let place = outer.as_ref().or(place);
         let belongs = |other: &Place| {
             place.is_none_or(|place| {
                 *place == *other || other.frame().is_within(&place.frame_below())

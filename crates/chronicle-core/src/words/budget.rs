@@ -1,13 +1,13 @@
 //! Sentences about budgets, warnings and raises.
 
 use super::{agent_name, duration, tokens, usd};
-use crate::base::ids::Place;
+use crate::base::ids::{GateId, Place};
 use crate::definition::budget::{Resource, limit};
 use crate::definition::workflow::Budget;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
 use crate::event::{GateKind, GateOpened};
 use crate::state::State;
-use crate::state::budget::{Balance, Shortage, balances};
+use crate::state::budget::{Balance, Shortage, around, balances};
 
 pub(super) fn warned(warned: &BudgetWarned) -> String {
     let BudgetWarned { place, resource, spent, limit } = warned;
@@ -58,7 +58,7 @@ pub(crate) fn balance(of: &Balance) -> String {
 
 /// Why a limit cannot be raised.
 pub(crate) fn no_such_limit(place: Option<&Place>, resource: Resource) -> String {
-    let whose = place.map_or_else(|| "the run".to_owned(), |place| format!("`{place}`"));
+    let whose = place.map_or_else(|| "the run".to_owned(), budget_owner);
     format!("{whose} has no limit on {} that could be raised", name(resource))
 }
 
@@ -134,8 +134,22 @@ fn rounded_up(number: u64) -> u64 {
     number.div_ceil(unit).saturating_mul(unit)
 }
 
+/// What answers the gate of a used-up budget, for whoever tries something else.
+pub(crate) fn asks_for_more(gate: GateId) -> String {
+    format!("{gate} asks for a higher budget: `budget` raises it, `cancel` ends the run")
+}
+
+/// The owner of a phase's limit: the phase, or the workflow inside of it.
+pub fn budget_owner(place: &Place) -> String {
+    match around(place) {
+        Some(phase) => format!("the workflow in `{phase}`"),
+        None => format!("`{place}`"),
+    }
+}
+
 fn account(place: Option<&Place>) -> String {
-    place.map_or_else(|| "the run's budget".to_owned(), |place| format!("the budget of `{place}`"))
+    let of = |place| format!("the budget of {}", budget_owner(place));
+    place.map_or_else(|| "the run's budget".to_owned(), of)
 }
 
 fn amount(resource: Resource, number: u64) -> String {

@@ -29,7 +29,8 @@ pub use attempt::{agent_name, end};
 pub(crate) use attempt::{
     command_failed, lost_too_often, once_only, once_ran, ran_unasked, refused_itself, stopping,
 };
-pub(crate) use budget::{about_now, balance, more, no_such_limit, raised, short};
+pub use budget::budget_owner;
+pub(crate) use budget::{about_now, asks_for_more, balance, more, no_such_limit, raised, short};
 pub use chore::performer;
 pub(crate) use chore::{cannot_verify, stays_unverified, unverified};
 pub(crate) use claims::unproven;

@@ -7,6 +7,7 @@ use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Repo
 use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{End, Event, GateKind, StopCause};
 use chronicle_core::state::Status;
+use chronicle_core::state::budget::all_balances;
 use chronicle_core::state::effect::Action;
 use chronicle_core::{view, words};
 use expect_test::expect;
@@ -116,9 +117,10 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
 === i
 {name: I, budget: {tokens: 40}, phases: {look: {next: [judge]}, judge: {}}}",
         "in/look: usage 30; go judge
-         in/judge: usage 10; go done
+         in/judge: usage 10; usage 15; go done
          ship: usage 1000; go done
-         g1: budget 100 tokens",
+         g1: budget 100 tokens
+         g2: budget 100 tokens",
         expect![[r#"
             run started: `O` on "the task"
               workflow `main` entered
@@ -133,27 +135,83 @@ fn a_phase_with_a_workflow_inside_holds_all_of_it_to_its_budget() {
               phase `in/judge` entered
               a2 started at `in/judge` (scripted)
             a2 reported 10 tokens
+              80 % of the budget of `in` is spent: 40 tokens of 50 tokens
               a2 is being stopped: its budget allows no more work
             a2 was stopped: its budget allows no more work
-              g1 waits at `in/judge` for a budget: the budget of `in` is used up: 40 tokens of 40 tokens
-            the budget of `in` raised by 100 tokens by ann
+              g1 waits at `in/judge` for a budget: the budget of the workflow in `in` is used up: 40 tokens of 40 tokens
+            the budget of the workflow in `in` raised by 100 tokens by ann
               g1 cleared by ann
               a3 resumed at `in/judge` (scripted): the budget allows it
-            a3 leaves for `done`: "did it"
-            a3 ended
+            a3 reported 15 tokens
+              a3 is being stopped: its budget allows no more work
+            a3 was stopped: its budget allows no more work
+              g2 waits at `in/judge` for a budget: the budget of `in` is used up: 55 tokens of 50 tokens
+            the budget of `in` raised by 100 tokens by ann
+              g2 cleared by ann
+              a4 resumed at `in/judge` (scripted): the budget allows it
+            a4 leaves for `done`: "did it"
+            a4 ended
               `in/judge` done, workflow complete
               the workflow in `in` ended
               `in` left for `ship`
               phase `ship` entered
-              a4 started at `ship` (scripted)
-            a4 reported 1,000 tokens
-            a4 leaves for `done`: "did it"
-            a4 ended
+              a5 started at `ship` (scripted)
+            a5 reported 1,000 tokens
+            a5 leaves for `done`: "did it"
+            a5 ended
               `ship` done, workflow complete
               the workflow ended
               run done
         "#]],
     );
+}
+
+#[test]
+fn a_raise_goes_to_the_limit_that_stopped_the_work_and_says_which() {
+    let workflow = "{name: O, budget: {usd: 1}, phases: {in: {run: workflow, workflow: i, budget: {tokens: 50}}}}
+=== i
+{name: I, budget: {tokens: 40, attempts: 9}, phases: {look: {}}}";
+    let tell = |more: &Budget, place: Option<&str>| {
+        let mut world = World::started(workflow, "in/look: usage 45; go done").play();
+        let place = place.map(Place::new);
+        let answer = world.step(&person(Command::Budget { more: more.clone(), place }));
+        let rows: Vec<String> = all_balances(&world.state)
+            .iter()
+            .map(|of| format!("{} {:?}", of.limit, of.place))
+            .collect();
+        match answer {
+            Answer::Refused(text) | Answer::Accepted(text) => {
+                format!("{text}\n  {}", rows.join(" "))
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let tokens = Budget { tokens: Some(100), ..Budget::default() };
+    let usd = Budget { usd_micros: Some(1), ..Budget::default() };
+    let attempts = Budget { attempts: Some(1), ..Budget::default() };
+    let told = [
+        tell(&tokens, None),
+        tell(&tokens, Some("in/")),
+        tell(&tokens, Some("in")),
+        tell(&usd, None),
+        tell(&attempts, Some("in/")),
+        tell(&usd, Some("in/")),
+    ];
+    expect![[r#"
+        the budget of the workflow in `in` raised by 100 tokens
+          1000000 None 50 Some(Place("in")) 9 Some(Place("in")) 140 Some(Place("in/"))
+        the budget of the workflow in `in` raised by 100 tokens
+          1000000 None 50 Some(Place("in")) 9 Some(Place("in")) 140 Some(Place("in/"))
+        the budget of `in` raised by 100 tokens, and that of the workflow in it
+          1000000 None 150 Some(Place("in")) 9 Some(Place("in")) 140 Some(Place("in/"))
+        the run's budget raised by $0.000001; still, the budget of the workflow in `in` is used up: 45 tokens of 40 tokens
+          1000001 None 50 Some(Place("in")) 9 Some(Place("in")) 40 Some(Place("in/"))
+        the budget of `in` raised by 1 attempt; still, the budget of the workflow in `in` is used up: 45 tokens of 40 tokens
+          1000000 None 50 Some(Place("in")) 10 Some(Place("in")) 40 Some(Place("in/"))
+        `in` has no limit on dollars that could be raised
+          1000000 None 50 Some(Place("in")) 9 Some(Place("in")) 40 Some(Place("in/"))
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
 }
 
 #[test]
@@ -281,10 +339,10 @@ fn only_a_budget_gate_can_be_raised_approved_or_retried() {
         tell(budget(more(1), None)),
     ];
     expect![[r#"
-        g1 asks for a higher budget: `budget` raises it
         g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
-        g1 is about a budget: `budget` raises it
-        g1 is about a budget: `budget` raises it
+        g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
+        g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
+        g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
         say how much more: `+50000 tokens`, `+2.50 usd`, `+30m`, `+3 attempts`
         the run has no limit on dollars that could be raised
         `build` has no limit on tokens that could be raised

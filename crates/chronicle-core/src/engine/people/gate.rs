@@ -8,6 +8,10 @@ use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
 use crate::event::{GateAnswer, GateKind, GateOpened, chosen};
 use crate::state::{Gate, Stage, State};
+use crate::words;
+
+/// Which gates an answer is for.
+type Fits = fn(&GateOpened) -> bool;
 
 pub(in crate::engine) fn approve(
     scratch: &mut Scratch<'_>,
@@ -117,24 +121,26 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
     }
 }
 
-fn is_approval(kind: GateKind) -> bool {
-    match kind {
+fn is_approval(gate: &GateOpened) -> bool {
+    match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
         GateKind::Intervention | GateKind::Question | GateKind::Budget => false,
     }
 }
 
-/// A budget gate for an unknown price takes an approval.
-fn is_approvable(kind: GateKind) -> bool {
-    is_approval(kind) || kind == GateKind::Budget
+/// A budget gate for an unknown price takes an approval. One for a used-up budget does not: a yes says no amount. Gates of early
+/// versions do not say which they are.
+fn is_approvable(gate: &GateOpened) -> bool {
+    let is_used_up = matches!(gate.lack, Some(Lack::More(_)));
+    is_approval(gate) || (gate.gate_kind == GateKind::Budget && !is_used_up)
 }
 
-fn is_question(kind: GateKind) -> bool {
-    kind == GateKind::Question
+fn is_question(gate: &GateOpened) -> bool {
+    gate.gate_kind == GateKind::Question
 }
 
 /// The gate that an answer is meant for: the one named, or the only open one of its kind.
-fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Result<&Gate, Answer> {
+fn pick(state: &State, gate: Option<GateId>, fits: Fits) -> Result<&Gate, Answer> {
     // A late answer is told who was first, even if the run is over by now.
     let known = gate.and_then(|id| state.gate(id)).filter(|gate| gate.answered.is_some());
     if known.is_none() {
@@ -147,18 +153,18 @@ fn pick(state: &State, gate: Option<GateId>, fits: fn(GateKind) -> bool) -> Resu
     found.map_err(Answer::Refused)
 }
 
-fn named(state: &State, id: GateId, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
+fn named(state: &State, id: GateId, fits: Fits) -> Result<&Gate, String> {
     let gate = state.gate(id).ok_or_else(|| no_gate(state, id))?;
     match &gate.answered {
         // The first answer counts. Whoever comes second must know that theirs had no effect.
         Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(gate, answer))),
-        None if !fits(gate.opened.gate_kind) => Err(instead(gate)),
+        None if !fits(&gate.opened) => Err(instead(gate)),
         None => Ok(gate),
     }
 }
 
-fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
-    let mut open = state.open_gates().filter(|gate| fits(gate.opened.gate_kind));
+fn only(state: &State, fits: Fits) -> Result<&Gate, String> {
+    let mut open = state.open_gates().filter(|gate| fits(&gate.opened));
     match (open.next(), open.next()) {
         (Some(gate), None) => Ok(gate),
         (Some(one), Some(two)) => Err(format!(
@@ -173,8 +179,8 @@ fn only(state: &State, fits: fn(GateKind) -> bool) -> Result<&Gate, String> {
 }
 
 /// An answer without a gate's name may simply be too late: it is told who was first.
-fn nobody_asked(state: &State, fits: fn(GateKind) -> bool) -> String {
-    let last = state.gates.iter().rfind(|gate| fits(gate.opened.gate_kind));
+fn nobody_asked(state: &State, fits: Fits) -> String {
+    let last = state.gates.iter().rfind(|gate| fits(&gate.opened));
     match last.and_then(|gate| Some((gate, gate.answered.as_ref()?))) {
         Some((gate, (answer, who, at))) => {
             let id = gate.opened.gate;
@@ -195,7 +201,7 @@ pub(super) fn instead(gate: &Gate) -> String {
         GateKind::Budget if gate.opened.lack == Some(Lack::Price) => {
             format!("{id} asks about an unknown price: `approve` or `reject` answer it")
         }
-        GateKind::Budget => format!("{id} is about a budget: `budget` raises it"),
+        GateKind::Budget => words::asks_for_more(id),
         GateKind::Intervention => {
             let ways = match &gate.opened {
                 // There is no phase that could be tried again or skipped.

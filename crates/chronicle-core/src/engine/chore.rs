@@ -27,8 +27,8 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
         Check::Failed(failure) => {
             Some(unverified(state, frame, phase, &words::unverified(failure)))
         }
-        Check::Due => {
-            let commands = to_verify(state, frame, phase, way);
+        Check::Due | Check::Inside => {
+            let (workflow, commands) = next_to_verify(state, frame, phase, way);
             if commands.is_empty() {
                 return None;
             }
@@ -36,9 +36,36 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
             Some(if is_lost_too_often(frame, phase) {
                 intervene(state, frame, words::lost_too_often(phase))
             } else {
-                chore(state, frame, &frame.phase, Chore { duty: Duty::Verify, commands, of: None })
+                chore(
+                    state,
+                    frame,
+                    &frame.phase,
+                    Chore { duty: Duty::Verify, commands, of: None, workflow },
+                )
             })
         }
+    }
+}
+
+/// The commands that run next, with the key of the workflow inside of the phase if they are its own and need its `env`.
+fn next_to_verify(
+    state: &State,
+    frame: &Frame,
+    phase: &Phase,
+    way: &WayOut,
+) -> (Option<String>, Vec<String>) {
+    let mut all = to_verify(state, frame, phase, way);
+    // They were put in front of the phase's own when the workflow was loaded.
+    let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key));
+    let env = state.workflow(&frame.workflow).map(|workflow| &workflow.env);
+    let apart = inner.filter(|inner| Some(&inner.env) != env && all.starts_with(&inner.verify));
+    match apart.filter(|inner| !inner.verify.is_empty()) {
+        Some(inner) if way.check == Check::Inside => (None, all.split_off(inner.verify.len())),
+        Some(inner) => {
+            all.truncate(inner.verify.len());
+            (Some(inner.key.clone()), all)
+        }
+        None => (None, all),
     }
 }
 
@@ -81,7 +108,8 @@ pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
     let commands = state.cleanup_of(frame);
     // Clean-up that kills its own supervisor again and again is given up: the run must be able to end.
     let is_due = frame.is_uncleaned() && !is_lost_too_often(frame, phase) && !commands.is_empty();
-    let cleanup = Chore { duty: Duty::Cleanup, commands: commands.to_vec(), of: None };
+    let cleanup =
+        Chore { duty: Duty::Cleanup, commands: commands.to_vec(), of: None, workflow: None };
     is_due.then(|| chore(state, frame, &frame.phase, cleanup))
 }
 
@@ -92,7 +120,8 @@ pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
     if is_lost_too_often(frame, definition) {
         return None;
     }
-    let cleanup = Chore { of: None, duty: Duty::Cleanup, commands: commands.clone() };
+    let cleanup =
+        Chore { of: None, duty: Duty::Cleanup, commands: commands.clone(), workflow: None };
     if phase.place.frame() == frame.path {
         return Some(chore(state, frame, &phase.place.phase(), cleanup));
     }

@@ -15,6 +15,10 @@ pub struct Chore {
     /// it: the frame of this phase may be gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<LeftPhase>,
+    /// Key of the workflow inside of the phase whose `verify` this is: it runs with that workflow's `env`. `None` for the phase's
+    /// own commands, and for both together if their `env` is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
 }
 
 /// A phase that was left from outside of its frame, together with its workflow: its frame no longer says which one that was.

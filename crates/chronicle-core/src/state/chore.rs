@@ -53,8 +53,10 @@ impl Facts {
 
     /// The workflow of that phase.
     pub(crate) fn workflow_for(&self, intent: &AttemptStarted) -> Option<&Workflow> {
+        let inside = intent.chore.as_ref().and_then(|chore| chore.workflow.as_ref());
+        let left = || intent.left_phase().map(|left| &left.workflow);
         let of_frame = || Some(&self.frames.get(&intent.place.frame())?.workflow);
-        self.workflow(intent.left_phase().map(|left| &left.workflow).or_else(of_frame)?)
+        self.workflow(inside.or_else(left).or_else(of_frame)?)
     }
 
     pub(super) fn start_chore(&mut self, intent: &AttemptStarted) {
@@ -69,6 +71,14 @@ impl Facts {
         let attempt = self.attempt(ended.attempt);
         let failed = attempt.map(|attempt| failure(attempt, &ended.end));
         let cleaned = attempt.and_then(|attempt| attempt.intent.left_phase()).cloned();
+        let chore = attempt.and_then(|attempt| attempt.intent.chore.as_ref());
+        let is_inside = chore.is_some_and(|chore| chore.workflow.is_some());
+        if let Some(attempt) = attempt.filter(|_| duty == Duty::Cleanup) {
+            let place = attempt.intent.shown_place().clone();
+            // The commands after one that failed run all the same, and the attempt ends as one that ran them all.
+            let is_clean = ended.end == End::CommandsDone && attempt.failed_command.is_none();
+            self.tally_mut(&place).uncleaned = failed.clone().filter(|_| !is_clean).map(Box::new);
+        }
         self.change_frame_of(ended.attempt, |frame| {
             let Stage::Chore { held, .. } = std::mem::replace(&mut frame.stage, Stage::Bound)
             else {
@@ -77,6 +87,7 @@ impl Facts {
             // Then it has said nothing about the work, and is done again.
             let is_cut_short = matches!(ended.end, End::Lost | End::Stopped);
             frame.stage = match (duty, &ended.end) {
+                (Duty::Verify, End::CommandsDone) if is_inside => checked(*held, Check::Inside),
                 (Duty::Verify, End::CommandsDone) => checked(*held, Check::Passed),
                 // Something of it may still run, so that nobody may start beside it.
                 (_, End::Unclear { .. }) if *held != Stage::Bound => {

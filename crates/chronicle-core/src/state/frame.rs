@@ -313,6 +313,8 @@ pub enum Check {
     /// They have not run yet.
     #[default]
     Due,
+    /// Those of the workflow inside of the phase passed. The phase's own have not run yet.
+    Inside,
     /// Every command passed, or a person skipped them.
     Passed,
     /// They failed, for this reason.

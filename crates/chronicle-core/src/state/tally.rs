@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Departure, Facts};
+use super::{CheckFailure, Departure, Facts};
 use crate::base::ids::{AttemptId, COMPLETE, HUMAN_INTERVENTION, Outcome, Place, REWOUND, SKIPPED};
 use crate::base::usage::Usage;
 use crate::event::trees::Changes;
@@ -46,6 +46,9 @@ pub struct Tally {
     /// Combined file changes of its attempts; binary files have no lines.
     #[serde(default, skip_serializing_if = "Changes::is_none")]
     pub changes: Changes,
+    /// Why its last cleanup did not succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncleaned: Option<Box<CheckFailure>>,
 }
 
 impl Default for Tally {
@@ -66,6 +69,7 @@ impl Default for Tally {
             usage: Usage::default(),
             active_ms: 0,
             changes: Changes::default(),
+            uncleaned: None,
         }
     }
 }

@@ -39,6 +39,9 @@ pub struct PhaseRow {
     pub removed: u64,
     /// Summary of its last worker.
     pub summary: String,
+    /// Why its last cleanup did not succeed, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncleaned: Option<String>,
 }
 
 /// Every phase in the order of its workflow; phases of an entered sub-workflow follow the phase that runs it.
@@ -95,6 +98,7 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
         added: tally.changes.added,
         removed: tally.changes.removed,
         files,
+        uncleaned: tally.uncleaned.as_deref().map(words::unverified),
         summary: tally.summary,
         place,
     }

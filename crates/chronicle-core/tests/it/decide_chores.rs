@@ -335,6 +335,50 @@ phases:
 }
 
 #[test]
+fn the_verify_of_a_workflow_inside_has_its_own_environment() {
+    let workflow = "env: {WHERE: outside}
+verify: [whole]
+phases:
+  in: {workflow: inner, verify: [outer], on: {unverified: mend}, next: [done]}
+  mend: {next: [done]}
+=== inner
+env: {WHERE: inside}
+verify: [inner]
+phases: {a: {next: [done]}}
+";
+    let mut world = World::started(workflow, "in/a: go done");
+    let mut seen = Vec::new();
+    while world.one_move() {
+        seen.extend(world.state.live_attempts().filter(|it| it.intent.chore.is_some()).map(|it| {
+            let work = work(&world.state, it.intent.attempt).unwrap();
+            let commands: Vec<&str> = work.commands.iter().map(|it| it.1.as_str()).collect();
+            format!("{} in {}", commands.join(", "), work.env["WHERE"])
+        }));
+        seen.dedup();
+    }
+    assert_eq!(seen, ["inner in inside", "outer, whole in outside"]);
+    assert_eq!(world.state.status(), Status::Done);
+    let failed =
+        World::started(workflow, "in/a: go done\nin!verify: run 0 1\nmend: go done").play();
+    assert!(failed.told().contains("a2 verifies `in`: `inner`"), "{}", failed.told());
+    assert!(failed.told().contains("`in` left for `mend` (unverified)"), "{}", failed.told());
+    assert!(!failed.told().contains("`outer`"), "{}", failed.told());
+}
+
+#[test]
+fn a_cleanup_that_failed_or_could_not_start_stays_visible() {
+    let workflow = "phases:\n  build: {cleanup: [stop server, rm tmp], next: [done]}";
+    let uncleaned = |script: &str| {
+        let world = World::started(workflow, script).play();
+        assert_eq!(world.state.status(), Status::Done);
+        chronicle_core::view::run(&world.state, false).unwrap().phases[0].uncleaned.clone()
+    };
+    assert_eq!(uncleaned("build: go done"), None);
+    let failed = uncleaned("build: go done\nbuild!cleanup: run 0 1").unwrap();
+    assert!(failed.contains("`stop server` failed"), "{failed}");
+}
+
+#[test]
 fn cleanup_of_a_workflow_left_from_outside_has_its_own_environment_place_and_limits() {
     let text = "cleanup: [outer]
 env: {WHERE: outside}

@@ -212,11 +212,11 @@ fn end() -> impl Strategy<Value = End> {
 fn chore(number: u32) -> Option<Chore> {
     let commands = vec!["true".to_owned()];
     match number % 5 {
-        0 => Some(Chore { duty: Duty::Verify, commands, of: None }),
-        1 => Some(Chore { duty: Duty::Cleanup, commands, of: None }),
+        0 => Some(Chore { duty: Duty::Verify, commands, of: None, workflow: None }),
+        1 => Some(Chore { duty: Duty::Cleanup, commands, of: None, workflow: None }),
         2 => {
             let left = LeftPhase { place: Place::new("a/b"), workflow: "main".to_owned() };
-            Some(Chore { duty: Duty::Cleanup, commands, of: Some(left) })
+            Some(Chore { duty: Duty::Cleanup, commands, of: Some(left), workflow: None })
         }
         _ => None,
     }

@@ -195,6 +195,10 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
     let said = words::one_line(&phase.summary);
     let indent = "  ".repeat(phase.place.as_str().matches('/').count() + 1);
     let said = if said.is_empty() { String::new() } else { format!("\n{indent}    {said}") };
+    let uncleaned = phase.uncleaned.as_ref().map_or_else(String::new, |why| {
+        format!("\n{indent}    {} {}", paint.ink(Ink::Bad, "cleanup:"), words::one_line(why))
+    });
+    let said = said + &uncleaned;
     // Nobody has worked there: it was not reached, waits to begin, or is a workflow with phases of its own.
     if phase.attempts == 0 {
         let inner = phase.workflow.as_ref().map_or_else(String::new, |name| {
@@ -242,11 +246,17 @@ fn files(phase: &PhaseRow) -> Option<String> {
 }
 
 fn total(view: &RunView) -> String {
+    if view.attempts == 0 {
+        return "\n  no attempts".to_owned();
+    }
     format!("\n  {} of work", facts(view.attempts, &view.spent, view.active_ms))
 }
 
 fn budget_line(row: &BudgetRow) -> String {
-    let whose = row.place.as_ref().map_or_else(String::new, |place| format!(" of `{place}`"));
+    let whose = row
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!(" of {}", words::budget_owner(place)));
     format!("  budget{whose}: {}", row.text)
 }
 
@@ -255,7 +265,12 @@ fn facts(attempts: usize, cost: &Spent, active_ms: u64) -> String {
     let attempts =
         if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let cost = (cost.tokens > 0).then(|| spent(cost));
-    let parts = std::iter::once(attempts).chain(cost).chain([words::duration(active_ms)]);
+    // Time is counted when an attempt reports or ends: one that was killed at once has none.
+    let time = match active_ms {
+        0 => "less than a second".to_owned(),
+        _ => words::duration(active_ms),
+    };
+    let parts = std::iter::once(attempts).chain(cost).chain([time]);
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -268,4 +283,16 @@ pub(super) fn spent(spent: &Spent) -> String {
         estimated: spent.estimated,
         ..Usage::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_counted_time_is_less_than_a_second() {
+        let none = Spent { tokens: 0, usd_micros: 0, priced: true, estimated: false };
+        assert_eq!(facts(1, &none, 0), "1 attempt, less than a second");
+        assert_eq!(facts(2, &none, 1_500), "2 attempts, 1.5 s");
+    }
 }

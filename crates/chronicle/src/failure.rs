@@ -89,6 +89,7 @@ impl From<LedgerError> for Failure {
             LedgerError::Held { .. } | LedgerError::Fenced { .. } => Exit::Held,
             LedgerError::Damaged { .. }
             | LedgerError::Gone { .. }
+            | LedgerError::Removed { .. }
             | LedgerError::Conflict { .. }
             | LedgerError::Copied { .. }
             | LedgerError::Artifact { .. }
@@ -120,6 +121,11 @@ impl From<HandleError> for Failure {
                     holder.pid
                 ))
             }
+            HandleError::Stopped { ref holder, .. } => Self::of(Exit::Held, &error).hint(format!(
+                "`kill -CONT {}` lets it continue, or `fg` in its own terminal; then look at `chronicle status` \
+                 before you repeat the command",
+                holder.pid
+            )),
             HandleError::Unreachable { ref holder, .. } => {
                 Self::of(Exit::Held, &error).hint(format!(
                     "`kill -TERM {}` pauses it; `chronicle doctor` looks why it has no link",

@@ -49,6 +49,8 @@ pub fn difference(
     part: &Part,
     everything: bool,
 ) -> Result<Difference, HandleError> {
+    // First, as every reader does: a ledger whose lines are gone would look like one of a run without trees.
+    super::reading::read(folder)?;
     let book = book(folder)?;
     let span = span(&book, part).ok_or_else(|| no_tree(folder, &book, part))?;
     let trees = existing(folder)?;

@@ -17,6 +17,8 @@ pub fn handover(
     folder: &RunFolder,
     attempt: Option<AttemptId>,
 ) -> Result<HandoverView, HandleError> {
+    // First, as every reader does: a ledger whose lines are gone would look like one of a run that never started.
+    super::reading::read(folder)?;
     let short = || folder.id.short().to_owned();
     let (mut state, mut found) = (State::default(), None);
     for next in folder.ledger().read(Head::EMPTY)? {

@@ -68,6 +68,14 @@ pub enum HandleError {
     /// The supervisor could not be asked.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// The process that drives the run was stopped by a signal, and answered nobody.
+    #[error("run {run} does not answer: a signal has stopped {holder}")]
+    Stopped {
+        /// Short id of the run.
+        run: String,
+        /// The process that drives it.
+        holder: Box<Holder>,
+    },
     /// A live process drives the run but cannot be reached.
     #[error("run {run} cannot be reached: it is driven by {holder}, which has no link")]
     Unreachable {

@@ -46,7 +46,7 @@ pub fn tell(
                 return Ok((Answer::Accepted(text.to_owned()), HandledBy::Ledger));
             }
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(stopped_or(folder, error)),
     }
     match record(folder, asker, command.clone()) {
         Ok(answer) => Ok((answer, HandledBy::Ledger)),
@@ -58,6 +58,17 @@ pub fn tell(
             }
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Says why it did not answer, if that can be seen.
+fn stopped_or(folder: &RunFolder, error: HandleError) -> HandleError {
+    let HandleError::Link(_) = error else { return error };
+    match super::holder(folder).filter(Holder::is_stopped) {
+        Some(holder) => {
+            HandleError::Stopped { run: folder.id.short().to_owned(), holder: Box::new(holder) }
+        }
+        None => error,
     }
 }
 

@@ -39,6 +39,12 @@ pub enum LedgerError {
         /// Path of the ledger.
         place: String,
     },
+    /// The ledger alone was removed while this writer held its lock.
+    #[error("the ledger `{place}` was removed while the run was being driven")]
+    Removed {
+        /// Path of the ledger.
+        place: String,
+    },
     /// The ledger was changed outside of Chronicle.
     #[error("the ledger `{place}` is other than it was left: {why}")]
     Conflict {
@@ -225,6 +231,10 @@ impl LedgerError {
             }
             Self::Gone { .. } => {
                 "restore the folder from a copy, then `chronicle resume`; without one the run is lost"
+                    .to_owned()
+            }
+            Self::Removed { .. } => {
+                "put the file back from a copy, then `chronicle resume`; without one the run is lost"
                     .to_owned()
             }
             Self::Conflict { place, .. } | Self::Damaged { place, .. } => format!(

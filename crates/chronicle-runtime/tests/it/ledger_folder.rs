@@ -133,7 +133,7 @@ fn a_writer_that_another_host_has_overtaken_is_fenced() {
 }
 
 #[test]
-fn a_removed_lock_fences_and_a_removed_ledger_conflicts() {
+fn a_removed_lock_fences_and_a_removed_ledger_is_told() {
     let at = InFolder::new();
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     fs::remove_file(at.path().join("lock")).unwrap();
@@ -144,7 +144,7 @@ fn a_removed_lock_fences_and_a_removed_ledger_conflicts() {
     let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
     fs::remove_file(at.ledger_path()).unwrap();
     writer.append(1, &line(1)).unwrap();
-    assert!(matches!(writer.sync(), Err(LedgerError::Conflict { .. })));
+    assert!(matches!(writer.sync(), Err(LedgerError::Removed { .. })));
 }
 
 #[test]
@@ -287,7 +287,8 @@ fn a_writer_that_loses_its_lock_or_its_ledger_before_the_sync_is_stopped_there()
         lose(&at);
         let stopped = writer.sync().unwrap_err();
         let is_lock = matches!(stopped, LedgerError::Fenced { .. });
-        let is_ledger = matches!(stopped, LedgerError::Conflict { .. });
+        let is_ledger =
+            matches!(stopped, LedgerError::Removed { .. } | LedgerError::Conflict { .. });
         assert_eq!((is_lock, is_ledger), (number < 3, number >= 3), "{number}: {stopped}");
         assert!(matches!(writer.append(2, &line(2)), Err(LedgerError::Poisoned { .. })));
     }

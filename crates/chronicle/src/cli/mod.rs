@@ -35,6 +35,7 @@ mod run;
 mod runs;
 mod schema;
 mod status;
+mod suggest;
 mod title;
 mod trust;
 mod undo;
@@ -130,23 +131,7 @@ pub(crate) struct Setting {
 pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && wants_json(args) => {
-            let failure = not_understood(&error);
-            terminal::talk_as_is(&json::failure_line(&failure));
-            return failure.exit.into();
-        }
-        Err(error) => {
-            // Help and version are no errors, and a reader that has gone away is none either.
-            if !error.use_stderr() {
-                let _ = error.print();
-                return Exit::Done.into();
-            }
-            let text = error.render();
-            let text =
-                if terminal::has_colours() { text.ansi().to_string() } else { text.to_string() };
-            terminal::talk_as_is(text.trim_end());
-            return Exit::Usage.into();
-        }
+        Err(error) => return not_parsed(&suggest::suggesting(error), args),
     };
     let json = cli.json;
     match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
@@ -160,6 +145,24 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Help, a version, or what is wrong with the command line.
+fn not_parsed(error: &clap::Error, args: &[OsString]) -> ExitCode {
+    // Help and version are no errors, and a reader that has gone away is none either.
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Done.into();
+    }
+    if wants_json(args) {
+        let failure = not_understood(error);
+        terminal::talk_as_is(&json::failure_line(&failure));
+        return failure.exit.into();
+    }
+    let text = error.render();
+    let text = if terminal::has_colours() { text.ansi().to_string() } else { text.to_string() };
+    terminal::talk_as_is(text.trim_end());
+    Exit::Usage.into()
 }
 
 /// Whether a command line that makes no sense otherwise asks for JSON.

@@ -47,6 +47,36 @@ fn needs_pi_new_has_last_words() {
     has_last_words(Kind::PiNew);
 }
 
+/// Pieces of a message are joined as they come; messages are kept apart.
+#[test]
+fn the_last_words_of_several_messages_are_not_glued_together() {
+    let session = Session::with(ONCE, "");
+    let text = |text: &str| format!("echo '{{\"type\":\"text\",\"text\":\"{text}\"}}'\n");
+    let usage = |id: &str| {
+        format!(
+            "echo '{{\"type\":\"usage\",\"of\":\"message\",\"id\":\"{id}\",\"input\":10,\"output\":2}}'\n"
+        )
+    };
+    let lines = [
+        "read line\n".to_owned(),
+        "echo '{\"type\":\"session\",\"protocol\":1,\"session\":\"s\"}'\n".to_owned(),
+        usage("m1"),
+        text("It runs in the back"),
+        usage("m1"),
+        text("ground."),
+        usage("m2"),
+        text("It failed."),
+        "echo '{\"type\":\"finished\"}'\n".to_owned(),
+    ];
+    session.write("agent.sh", lines.concat());
+    session.chronicle(&["run", "main", "t", "--agent", "command:sh agent.sh"]).exits(4);
+    let ended = session.events_of("attempt_ended");
+    let said = ended[0]["data"]["final_text"].as_str().unwrap();
+    assert_eq!(said, "It runs in the background.\nIt failed.", "{ended:?}");
+    let status = session.chronicle(&["status"]).exits(0);
+    status.prints("It runs in the background. It failed.");
+}
+
 /// Of a long standard error both ends are shown: some programs name the cause first, others last.
 #[test]
 fn a_long_standard_error_is_shown_by_both_its_ends() {

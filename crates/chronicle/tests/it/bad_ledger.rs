@@ -110,6 +110,72 @@ fn garbage_instead_of_a_ledger_is_damage() {
     assert_eq!(ledger(&session), garbage);
 }
 
+/// Every command that reads one run, with what it needs beside its id.
+const READERS: &[&[&str]] = &[
+    &["status"],
+    &["log"],
+    &["audit"],
+    &["audit", "--replay"],
+    &["handover"],
+    &["handover", "--next"],
+    &["diff"],
+    &["undo", "work", "--yes"],
+    &["resume"],
+    &["pause"],
+    &["cancel"],
+    &["note", "a note"],
+    &["title", "a title"],
+    &["budget", "+2.50 usd"],
+    &["approve"],
+    &["reject", "a reason"],
+    &["answer", "yes"],
+    &["retry"],
+    &["skip"],
+    &["go", "work"],
+    &["repair", "--yes"],
+];
+
+#[test]
+fn every_command_that_reads_a_run_ends_alike_where_its_ledger_is_damaged() {
+    let session = interrupted();
+    let kept = session.keep();
+    let damages: [(&str, Option<&[u8]>); 5] = [
+        ("a word", Some(b"junk")),
+        ("lines", Some(b"junk\nmore\n")),
+        ("zeros", Some(&[0; 64])),
+        ("nothing", Some(b"")),
+        ("no file", None),
+    ];
+    for (name, bytes) in damages {
+        for has_cache in [true, false] {
+            session.restore(&kept);
+            match bytes {
+                Some(bytes) => fs::write(session.run_file("ledger.jsonl"), bytes).unwrap(),
+                None => fs::remove_file(session.run_file("ledger.jsonl")).unwrap(),
+            }
+            if !has_cache {
+                fs::remove_file(session.run_file("state.cache")).unwrap();
+            }
+            let run = session.short();
+            for args in READERS {
+                let typed = [&[args[0], &run], &args[1..]].concat();
+                let said = session.chronicle(&typed);
+                assert_eq!(
+                    said.code,
+                    Some(6),
+                    "{name}, cache {has_cache}: {typed:?}: {}",
+                    said.stderr
+                );
+                assert!(said.stderr.contains("Hint: "), "{typed:?}: {}", said.stderr);
+            }
+            // The list is made, and names it.
+            session.chronicle(&["runs"]).exits(0).talks("cannot be read");
+            let listed = session.json(&["runs"]);
+            assert_eq!(listed["unreadable"][0]["run"], session.run_id(), "{listed}");
+        }
+    }
+}
+
 /// One more line with that event: the chain is whole.
 fn with_a_line(whole: &[u8], event: &str) -> Vec<u8> {
     let last = whole[..whole.len() - 1].rsplit(|byte| *byte == b'\n').next().unwrap();

@@ -165,6 +165,36 @@ fn a_run_whose_folder_is_removed_says_so() {
     supervisor.wait().exits(6).talks("the run's folder is gone");
 }
 
+#[test]
+fn a_run_whose_ledger_is_removed_says_so_and_what_to_do() {
+    let session = Session::with(
+        "{name: Long, phases: {work: {next: [done]}}}",
+        "work: [{touch: {file: reached}}, {wait_for: {file: go}}, {complete: {summary: worked}}]",
+    );
+    let supervisor = session.spawn_run();
+    until("the worker works", || session.has("reached"));
+    std::fs::remove_file(session.run_file("ledger.jsonl")).unwrap();
+    session.write("go", "");
+    let said = supervisor.wait().exits(6).talks("was removed while the run was being driven");
+    said.talks("Hint: put the file back from a copy, then `chronicle resume`");
+}
+
+/// It waits as long as a supervisor may take to answer, which is thirty seconds.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_that_a_stopped_supervisor_did_not_answer_says_what_helps() {
+    let (session, supervisor) = working(POLITE);
+    let pid = supervisor.pid();
+    supervisor.signal(Signal::STOP);
+    until("it is stopped", || session.json(&["status"])["stopped"] == pid);
+    let said = session.chronicle(&["pause"]).exits(5).talks("a signal has stopped");
+    let said = said.talks(&format!("Hint: `kill -CONT {pid}` lets it continue"));
+    assert!(!said.stderr.contains("Ctrl-C"), "{}", said.stderr);
+    supervisor.signal(Signal::CONT);
+    session.write("go", "");
+    supervisor.wait();
+}
+
 /// It does nothing and answers nobody, which is told, with what lets it go on.
 #[test]
 #[cfg(target_os = "linux")]

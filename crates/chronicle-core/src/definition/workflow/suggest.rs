@@ -6,8 +6,10 @@ const COMPARED_MAX: usize = 48;
 /// The candidate nearest to a word, if it is near enough to be a typo.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word = letters(word);
-    // Any two words of two letters are near each other.
-    let near = if word.len() < 3 { 0 } else { (word.len() / 3).max(1) };
+    // A single letter is near to nothing.
+    let near = if word.len() < 2 { 0 } else { (word.len() / 3).max(1) };
+    // Any two words of two letters are near each other, so one of them can only lack a letter.
+    let least = if word.len() < 3 { 3 } else { 0 };
     // The comparison grows with the square of the length, and names of that length are no slips.
     if word.is_empty() || word.len() > COMPARED_MAX {
         return None;
@@ -16,7 +18,9 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .into_iter()
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= near + candidate.len() / 2)
         .map(|candidate| (distance(&word, &letters(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= near)
+        .filter(|(distance, candidate)| {
+            *distance == 0 || *distance <= near && candidate.len() >= least
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -2,6 +2,7 @@
 
 use chronicle_core::base::limits::TEXT_MAX;
 use chronicle_core::base::time::Millis;
+use chronicle_core::base::usage::Scope;
 use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::EndSeen;
 
@@ -36,6 +37,10 @@ pub(super) struct LastWords {
     pub(super) remarks: Vec<String>,
     /// What it said since its last tool, with any secrets: they are taken out when it is reported.
     pub(super) said: String,
+    /// True if what it says next is another message.
+    is_apart: bool,
+    /// The message whose usage was reported last.
+    message: Option<String>,
 }
 
 impl LastWords {
@@ -51,6 +56,8 @@ impl LastWords {
             not_understood: 0,
             remarks: Vec::new(),
             said: String::new(),
+            is_apart: false,
+            message: None,
         }
     }
 
@@ -81,7 +88,27 @@ impl LastWords {
     /// at the cut is whole when it is looked for.
     pub(super) fn say(&mut self, text: &str) {
         if self.said.len() <= TEXT_MAX + SECRET_MAX {
+            if std::mem::take(&mut self.is_apart) && !self.said.is_empty() {
+                self.said.truncate(self.said.trim_end().len());
+                self.said.push('\n');
+            }
             self.said.push_str(text);
+        }
+    }
+
+    /// What it says next is no continuation of what it said before.
+    pub(super) fn break_off(&mut self) {
+        self.is_apart = true;
+    }
+
+    /// The usage of a message is reported beside its text: one that was not named before shows that another message begins, or has
+    /// just ended. The same one again may come in the middle of a word.
+    pub(super) fn counted(&mut self, scope: &Scope) {
+        if let Scope::Message(id) = scope
+            && self.message.as_ref() != Some(id)
+        {
+            self.message = Some(id.clone());
+            self.break_off();
         }
     }
 

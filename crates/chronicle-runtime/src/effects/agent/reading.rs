@@ -147,6 +147,11 @@ impl<'a> AgentReader<'a> {
         if !matches!(seen, Seen::Text(_) | Seen::Thought(_) | Seen::Alive | Seen::Usage { .. }) {
             self.show_rest();
         }
+        match &seen {
+            Seen::Text(_) | Seen::Typed(_) | Seen::Alive => {}
+            Seen::Usage { scope, .. } => self.shared.last_words().counted(scope),
+            _ => self.shared.last_words().break_off(),
+        }
         let tell = |what| self.shared.reporter.tell(what);
         match seen {
             Seen::Text(text) => {

@@ -156,6 +156,11 @@ impl LockedFiles {
         Ok(entry.map(|entry| entry.length))
     }
 
+    /// Whether there is nothing in the place of the ledger.
+    pub(super) fn is_missing(&self) -> bool {
+        self.disk.look(&self.path).is_ok_and(|entry| entry.is_none())
+    }
+
     /// Appends bytes; a failure may leave some of them.
     pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.append(bytes)

@@ -240,6 +240,9 @@ impl FolderWriter {
                 let left = offset(&self.synced);
                 Err(self.conflict(format!("it has {size} bytes and was left with {left}")))
             }
+            None if self.files.is_missing() => {
+                Err(LedgerError::Removed { place: place(self.files.path()) })
+            }
             None => Err(self.conflict("another file has taken its place".to_owned())),
         }
     }

@@ -7,6 +7,7 @@ pub(crate) mod plain;
 pub mod quote;
 pub mod redact;
 pub mod shell;
+pub mod start_files;
 pub mod time;
 pub mod usage;
 pub mod verdict;

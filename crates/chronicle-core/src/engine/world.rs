@@ -251,7 +251,8 @@ pub(super) fn call_tool(
     let tools = state.tools_for(&attempt.intent);
     let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
-    let verdict = match refusal(attempt, tools.as_deref(), &call.tool) {
+    let refused = refusal(attempt, tools.as_deref(), &call.tool);
+    let verdict = match refused.or_else(|| writes_commands(tools.as_deref(), call)) {
         None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
         None => Verdict::Allowed,
         Some(why) if attempt.is_leaving() => Verdict::Denied(why),
@@ -295,6 +296,13 @@ pub(super) fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     // Chronicle's own tools are not counted: asking for the status again and again is answered from memory and costs nothing.
     let is_watched = limit > 0 && may_stop && !is_ours(&call.tool);
     is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
+}
+
+/// Why this file may not be changed: who may not run commands may not write what runs them at an agent's next start either.
+fn writes_commands(tools: Option<&Tools>, call: &Call) -> Option<String> {
+    let is_bound = tools.is_some_and(|tools| !tools.may_run_commands());
+    let path = call.path.as_deref().unwrap_or("its file");
+    (is_bound && call.start_file).then(|| words::runs_at_start(path))
 }
 
 /// Why this tool is refused. Chronicle's own tools are always allowed; no other is after the leaving signal.

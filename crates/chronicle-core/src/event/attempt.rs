@@ -228,6 +228,9 @@ pub struct ToolCalled {
     /// The only file that it may change, if its tool names one. `None` also in lines of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// True if that file can make a program run commands at its next start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub start_file: bool,
     /// Allowed, or denied with the reason that the agent was given.
     pub verdict: Verdict,
     /// True if it ran without asking for permission. The verdict is then a denial that came too late.
@@ -240,7 +243,19 @@ pub struct ToolCalled {
 impl ToolCalled {
     /// A call that was answered.
     pub(crate) fn new(attempt: AttemptId, call: Call, verdict: Verdict, active_ms: u64) -> Self {
-        let Call { id, tool, kind, by, sum, shown, command, command_cut, background, path } = call;
+        let Call {
+            id,
+            tool,
+            kind,
+            by,
+            sum,
+            shown,
+            command,
+            command_cut,
+            background,
+            path,
+            start_file,
+        } = call;
         Self {
             attempt,
             call: id,
@@ -253,6 +268,7 @@ impl ToolCalled {
             command_cut,
             background,
             path,
+            start_file,
             verdict,
             unasked: false,
             active_ms,
@@ -272,6 +288,7 @@ impl ToolCalled {
             command_cut: self.command_cut,
             background: self.background,
             path: self.path.clone(),
+            start_file: self.start_file,
         })
     }
 }

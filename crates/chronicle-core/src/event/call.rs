@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::trees::TREE_PATH_MAX;
 use crate::base::limits::{CALL_COMMAND_MAX, TOOL_INPUT_MAX, bounded, cut};
+use crate::base::start_files::runs_at_start;
 use crate::base::{as_text, shell};
 
 /// A tool call that a worker wants to make.
@@ -38,6 +39,9 @@ pub struct Call {
     /// The only file that it may change, if its tool names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// True if that file can make a program run commands at its next start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub start_file: bool,
 }
 
 impl Call {
@@ -57,7 +61,11 @@ impl Call {
             command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),
             command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
             background,
-            path: changed_file(tool, input),
+            // Judged before it is known whether the path is short enough to be kept.
+            start_file: changed_file(tool, input).is_some_and(runs_at_start),
+            path: changed_file(tool, input)
+                .filter(|path| path.len() <= TREE_PATH_MAX)
+                .map(str::to_owned),
         }
     }
 }
@@ -76,12 +84,12 @@ const FILE_TOOLS: [&str; 8] = [
 /// Input fields that name it.
 const FILE_FIELDS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
 
-/// The only file that a call may change. A path that is too long to be kept counts as none.
-fn changed_file(tool: &str, input: &Value) -> Option<String> {
+/// The only file that a call may change. A path that is too long is not kept: cut, it would name another file, and without one the call
+/// may have changed anything.
+fn changed_file<'i>(tool: &str, input: &'i Value) -> Option<&'i str> {
     let is_one = FILE_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let path = FILE_FIELDS.iter().find_map(|field| input.get(field)?.as_str());
-    // A path that would have to be cut names another file. Without one, the call may have changed anything.
-    path.filter(|path| is_one && !path.is_empty() && path.len() <= TREE_PATH_MAX).map(str::to_owned)
+    path.filter(|path| is_one && !path.is_empty())
 }
 
 /// What a tool does. Adapters set it only for tools that they know for certain.

@@ -90,6 +90,7 @@ mod tests {
             command_cut: false,
             background: false,
             path: None,
+            start_file: false,
             verdict: Verdict::Allowed,
             unasked: false,
             active_ms: 0,

@@ -54,6 +54,14 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
     format!("{attempt} {how} at `{}`{persona} ({agent}){why}", intent.place)
 }
 
+/// What a worker hears that may not run commands, and writes a file that runs them.
+pub(crate) fn runs_at_start(path: &str) -> String {
+    let path = one_line(path);
+    format!(
+        "this phase denies tools that run commands, and `{path}` can make a program run them at its next start"
+    )
+}
+
 /// The command that a person wants to begin with.
 pub(super) fn from_command(from: Option<u32>) -> String {
     from.map_or_else(String::new, |number| format!(", from command {number}"))

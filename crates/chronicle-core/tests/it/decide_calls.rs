@@ -254,3 +254,28 @@ fn who_denies_a_tool_denies_its_other_names() {
     let phase = Tools { allow: Some(allow), ..Tools::default() };
     assert_eq!(phase.within(&persona).allow, Some(vec!["read".to_owned()]));
 }
+
+/// Settings, hooks and servers of an agent run commands at its next start.
+#[test]
+fn who_may_not_run_commands_may_not_write_what_runs_them() {
+    let may_write = |tools: &str, tool: &str, input: &Value| {
+        let workflow = format!("{{name: D, phases: {{dig: {{tools: {tools}}}}}}}");
+        let mut world = World::started(&workflow, "");
+        may_run(&mut world, &call("c1", tool, input))
+    };
+    let settings = json!({"file_path": "/p/.claude/settings.json", "content": "{}"});
+    let other = json!({"file_path": "/p/src/settings.json", "content": "{}"});
+    for bound in ["{deny: [bash]}", "{deny: [Shell]}", "{allow: [read, write, edit]}"] {
+        for tool in ["Write", "Edit"] {
+            assert!(!may_write(bound, tool, &settings), "{bound} {tool}");
+            assert!(may_write(bound, tool, &other), "{bound} {tool}");
+        }
+        assert!(!may_write(bound, "write", &json!({"path": ".pi/extensions/x.ts"})), "{bound}");
+        let long = json!({"path": format!("{}.claude/settings.json", "./".repeat(400))});
+        assert!(!may_write(bound, "write", &long), "{bound}: also if it is too long to be kept");
+    }
+    assert!(may_write("{allow: [read, grep]}", "Read", &settings), "it may be read");
+    for free in ["{deny: [web]}", "{allow: [bash, write]}", "{allow: ['*']}"] {
+        assert!(may_write(free, "Write", &settings), "{free}: it can write it anyway");
+    }
+}

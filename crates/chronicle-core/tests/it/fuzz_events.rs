@@ -325,6 +325,7 @@ fn of_work() -> impl Strategy<Value = Event> {
                     background: command.as_ref().is_some_and(|text| text.len() % 3 == 1),
                     command,
                     path: None,
+                    start_file: active_ms % 5 == 0,
                     unasked: active_ms % 7 == 0 && verdict != Verdict::Allowed,
                     verdict,
                     active_ms,

@@ -33,6 +33,7 @@ pub(crate) fn line(seq: u64) -> Line {
                 command_cut: false,
                 background: false,
                 path: None,
+                start_file: false,
                 verdict: Verdict::Denied("no".to_owned()),
                 unasked: false,
                 active_ms: seq,

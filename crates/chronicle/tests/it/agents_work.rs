@@ -372,3 +372,30 @@ fn needs_pi_new_works_in_a_home_of_its_own() {
     assert!(yard.session.run_file("home/.pi/agent").is_dir());
     assert!(yard.server.asked().is_empty());
 }
+
+/// A worker that may not run commands cannot leave a hook behind that runs one at its next start.
+fn leaves_no_hook(kind: Kind, path: &str) {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {deny: [bash]}}}\n";
+    let turns = json!([
+        {"calls": [kind.write(path, "{}")]},
+        {"calls": [kind.write("notes.md", "tried\n")]},
+        {"calls": [kind.leave("done", "tried")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    assert!(yard.session.has("notes.md") && !yard.session.has(path));
+    let said = yard.session.chronicle(&["log", "--tools"]).exits(0);
+    said.prints("can make a program run them at its next start");
+}
+
+#[test]
+fn needs_claude_leaves_no_hook() {
+    leaves_no_hook(Kind::Claude, ".claude/settings.json");
+}
+
+#[test]
+fn needs_pi_new_leaves_no_hook() {
+    leaves_no_hook(Kind::PiNew, ".pi/extensions/hook.ts");
+}

@@ -427,6 +427,16 @@ impl Tools {
         self.allow.as_deref().filter(|allow| allow.iter().all(is_exact))
     }
 
+    /// True if a tool that runs commands may be called.
+    pub fn may_run_commands(&self) -> bool {
+        let is_listed = |allow: &Vec<String>| {
+            let runs = |name: &String| shell::runs_commands(name) && !is_denied(&self.deny, name);
+            COMMANDS.iter().any(|usual| is_named(allow, usual)) || allow.iter().any(runs)
+        };
+        let is_denied = COMMANDS.iter().any(|usual| is_denied(&self.deny, usual));
+        !is_denied && self.allow.as_ref().is_none_or(is_listed)
+    }
+
     /// True if it neither allows nor denies anything.
     pub fn is_unsaid(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()

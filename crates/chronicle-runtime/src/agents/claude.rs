@@ -51,6 +51,12 @@ const TOOLS: [&str; 16] = [
     "Write",
 ];
 
+/// Lines of its standard error that explain no end, by how they begin and what else they contain. It prints them at each start in a
+/// project that nobody opened in Claude Code itself: settings of the project that allow something count only after its own
+/// question about trust. Their texts are those of 2.1.325: "Ignoring 1 permissions.allow entry from .claude/settings.json:
+/// this workspace has not been trusted. …".
+const NOISE: [(&str, &str); 2] = [("Ignoring ", " entry from "), ("Ignoring ", " entries from ")];
+
 /// Drives one Claude Code process.
 pub(super) struct Claude {
     program: Vec<String>,
@@ -153,6 +159,13 @@ impl Adapter for Claude {
 
     fn has_open_request(&self) -> bool {
         self.reading.has_open_request()
+    }
+
+    fn is_noise(&self) -> fn(&str) -> bool {
+        |line| {
+            let line = line.trim_start();
+            NOISE.iter().any(|(begin, inside)| line.starts_with(begin) && line.contains(inside))
+        }
     }
 
     fn interrupt(&mut self) -> Vec<String> {

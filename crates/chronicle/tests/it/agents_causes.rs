@@ -27,6 +27,20 @@ fn needs_pi_new_says_why_it_does_not_start() {
     says_why_it_does_not_start(Kind::PiNew);
 }
 
+/// Claude warns at each start about settings of a folder that it does not trust: that is no cause of its end.
+#[test]
+fn needs_claude_says_what_it_died_of() {
+    let yard = AgentYard::new(Kind::Claude, ONCE, &json!([]));
+    yard.session.write(".claude/settings.json", r#"{"permissions": {"allow": ["Read"]}}"#);
+    // Without input it ends by itself, right after its start.
+    yard.session.write("cut.sh", "\"$@\" </dev/null\necho 'the moon is full' >&2\nexit 7\n");
+    yard.wrap("sh cut.sh");
+    let said = yard.exits(yard.run(), 4).talks("the moon is full");
+    let warning = "Ignoring 1 permissions.allow entry";
+    assert!(yard.transcripts().contains(warning), "{}", yard.transcripts());
+    assert!(!said.stderr.contains(warning), "{}", said.stderr);
+}
+
 /// What the worker said last is shown where a person is asked about it.
 fn has_last_words(kind: Kind) {
     let turns = json!([{"say": "I need the key of the cellar."}]);

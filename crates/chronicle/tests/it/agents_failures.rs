@@ -92,6 +92,24 @@ fn needs_claude_needs_pi_new_takes_over() {
     yard.session.assert_whole();
 }
 
+/// Neither of two agents is signed in: each is named with what it needs.
+#[test]
+fn needs_claude_needs_pi_new_neither_is_signed_in() {
+    let workflow =
+        "name: One\nphases: {work: {fallback: ['pi:scripted/scripted-model'], next: [done]}}\n";
+    let refused = json!([{"fail": {"kind": "unauthorized"}, "times": 0}]);
+    let talks = json!([
+        talk("pi", "Another agent (`claude`)", &refused),
+        talk("claude", "`work`: ", &refused)
+    ]);
+    let yard = AgentYard::new(Kind::Claude, workflow, &talks);
+    yard.also(Kind::PiNew);
+    let said = yard.exits(yard.run(), 4);
+    said.talks("`work` cannot continue: `claude` is not signed in")
+        .talks("start `claude` once and type `/login`")
+        .talks("then `pi:scripted/scripted-model` is not signed in: \"start `pi` once and type `/login`");
+}
+
 /// A port of this machine that no program listens on.
 const NOBODY: &str = "http://127.0.0.1:1";
 

@@ -226,6 +226,16 @@ fn a_list_of_tools_that_is_not_read_refuses_the_persona() {
         "description: a: b\ndisallowedTools: bash,\n  write",
         "description: a: b\ndisallowedTools:\nbash",
         "description: a: b\ndisallowedTools: read\n- bash",
+        "deny: [bash]",
+        "allow: [read]",
+        "blacklist: [bash]",
+        "whitelist: read",
+        "forbidden: bash",
+        "builtin-tools: read",
+        "tools:",
+        "tools: null",
+        "tools:\n# - read",
+        "x: &a {tools: read}\n<<: *a",
     ];
     for format in [Format::Native, Format::Template] {
         for head in wrong {
@@ -241,6 +251,8 @@ fn a_list_of_tools_that_is_not_read_refuses_the_persona() {
             "# Scout\n\n---\nname: scout\ntools: read\n---\nHi.",
             "name: scout\ntools: read\n---\nHi.",
             "+++\ntools = read\n+++\n",
+            "---\nname: scout\n---\ntools: read\n\nHi.",
+            "---\nname: scout\n---\n\n---\nTools: read\n---\nHi.",
         ] {
             let read = persona::read(&source(text), format);
             assert!(read.unsupported.iter().any(|it| it.code == "unread-tools"), "{text:?}");

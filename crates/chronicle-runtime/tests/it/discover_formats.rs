@@ -432,8 +432,42 @@ fn the_chronicles_own_example_loads_with_its_undefined_state() {
     assert_eq!((built.persona.as_deref(), built.agent.as_deref()), (None, None));
     let implicit = &workflow.phases[2];
     assert_eq!(implicit.tools.allow.as_deref().unwrap(), ["read", "grep", "find", "ls", "glob"]);
-    assert_eq!(built.tools.allow.as_deref().unwrap(), ["read", "edit"]);
+    assert_eq!(built.tools.allow.as_deref().unwrap(), ["read"]);
     assert_eq!(built.limits.timeout_ms, Some(20 * 60_000));
+}
+
+#[test]
+fn a_restriction_in_another_spelling_is_an_error_in_files_of_other_programs_too() {
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md]\n";
+    for head in [
+        "Tools: {blacklist: [bash]}",
+        "tools: {blackList: [bash]}",
+        "tools: [read]",
+        "tools: {blacklist: {bash: true}}",
+        "blacklist: [bash]",
+        "allowed_tools: [read]",
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let phase = format!("---\nid: a\nname: A\nemoji: x\n{head}\n---\nDo it.\n");
+        let files =
+            [("proj/.pi/workflows/p/workflow.yaml", pi), ("proj/.pi/workflows/p/a.md", &phase)];
+        let catalog = discover::find_in(&lay_out(root.path(), &files));
+        assert!(!catalog.workflows[0].is_usable, "{head}: {}", told(&catalog, root.path()));
+    }
+    for field in [
+        r#""Tools": "read""#,
+        r#""allowed_tools": "read""#,
+        r#""requiresApproval": true"#,
+        r#""requires_aproval": true"#,
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let text = format!(
+            r#"{{"name": "f", "states": {{"a": {{"persona": "Plan it well.", {field}}}}}}}"#
+        );
+        let places = lay_out(root.path(), &[("proj/.pi/chronicle/workflows/f.json", &text)]);
+        let catalog = discover::find_in(&places);
+        assert!(!catalog.workflows[0].is_usable, "{field}: {}", told(&catalog, root.path()));
+    }
 }
 
 #[test]

@@ -160,6 +160,9 @@ fn persona(
     for finding in overlooked {
         told.refuse(finding);
     }
+    if let Some(finding) = tool_lists::below(text, body.clone()) {
+        told.refuse(finding);
+    }
     let left = unenforced::judge(&fields, told);
     doubt_tools(&fields, format, told);
     let mut sheet = PersonaFields { fields, told };

@@ -47,6 +47,20 @@ const DENYING: [&str; 14] = [
     "no",
     "not",
 ];
+/// Words that name a list of tools by themselves: of other programs, and of Chronicle's workflows.
+const ALLOW_LISTS: [&str; 5] = ["allow", "allowed", "allowlist", "whitelist", "builtintools"];
+/// The same for denied tools.
+const DENY_LISTS: [&str; 9] = [
+    "deny",
+    "denied",
+    "denylist",
+    "blacklist",
+    "blocklist",
+    "blocked",
+    "disallow",
+    "disallowed",
+    "forbidden",
+];
 /// Fields of other programs whose values have maps of their own, with their own `tools`.
 const NESTED: [&str; 4] = ["mcpServers", "hooks", "schema", "output"];
 
@@ -92,6 +106,11 @@ impl Frontmatter<'_> {
                 found.push(unread(&field.name, meant, field.at));
             }
         }
+        let merged = self.fields.iter().filter(|field| field.name == "<<");
+        found.extend(merged.map(|field| {
+            let message = "`<<` is not read: what it brings may be a list of tools";
+            Finding::error("unread-tools", field.at, message).hint("write the fields themselves")
+        }));
         found.extend(self.lines());
         found
     }
@@ -170,6 +189,22 @@ pub(super) fn misplaced(text: &str) -> Option<Finding> {
     Some(Finding::error("unread-tools", line.span, message).hint(hint))
 }
 
+/// A list of tools at the beginning of the text below the frontmatter: in its first lines, or in a second pair of lines `---`.
+pub(super) fn below(text: &str, body: Range<usize>) -> Option<Finding> {
+    let mut lines = Line::all(text, body).filter(|line| !line.text.is_empty()).peekable();
+    let is_fenced = lines.peek().is_some_and(|line| line.text.trim() == "---");
+    let found = if is_fenced {
+        let mut inner = lines.skip(1).take_while(|line| line.text.trim() != "---");
+        inner.find(|line| key(line.text).is_some_and(|name| meant(name).is_some()))
+    } else {
+        // In prose, `Tools: …` may begin a sentence. Only the very name of a field counts.
+        lines.next().filter(|line| key(line.text).is_some_and(is_tool_list) && !line.is_indented())
+    }?;
+    let message = "a list of tools below the fields is not read";
+    let hint = "move the line up, between the two lines `---`";
+    Some(Finding::error("unread-tools", found.span, message).hint(hint))
+}
+
 /// What stands before the first `:` or `=` of a line, without quotes.
 fn key(line: &str) -> Option<&str> {
     let line = line.trim_start().trim_start_matches(['-', '?']);
@@ -181,6 +216,12 @@ fn key(line: &str) -> Option<&str> {
 fn meant(name: &str) -> Option<&'static str> {
     let letters: String =
         name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    if ALLOW_LISTS.contains(&letters.as_str()) {
+        return Some(ALLOWED[0]);
+    }
+    if DENY_LISTS.contains(&letters.as_str()) {
+        return Some(DENIED[0]);
+    }
     let ends = ["tools", "tool"];
     let rests = ends.iter().flat_map(|end| [letters.strip_suffix(end), letters.strip_prefix(end)]);
     rests.flatten().find_map(|rest| match rest {
@@ -208,6 +249,17 @@ fn cut_short(field: &Field, line: Line<'_>) -> Finding {
 
 /// A list that is a map, or has something other than names in it.
 fn misshapen(field: &Field) -> Option<Finding> {
+    let is_empty = match &field.value.value {
+        Value::Null => true,
+        Value::Scalar(text) => text.trim().is_empty(),
+        Value::List(_) | Value::Map(_) => false,
+    };
+    if is_empty && ALLOWED.contains(&field.name.as_str()) {
+        // No tool, or every tool: nobody can tell which was meant.
+        let message = format!("{} is empty", quoted(&field.name));
+        let hint = "name the tools, write `tools: []` for none, or remove the line to allow all";
+        return Some(Finding::error("unread-tools", field.at, message).hint(hint));
+    }
     let is_name = |node: &Node| matches!(node.value, Value::Scalar(_));
     let is_good = match &field.value.value {
         Value::Null | Value::Scalar(_) => true,

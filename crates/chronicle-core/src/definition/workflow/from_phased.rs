@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::problem::{Finding, Problems, quoted};
-use super::suggest::closest;
+use super::restrict::unknown;
 use super::yaml;
 use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
@@ -219,10 +219,7 @@ impl PhasedFields<'_, '_> {
                 self.fields.push(field);
                 continue;
             }
-            let message =
-                format!("{} has no field {}: it is ignored", self.owner, quoted(&field.name));
-            let finding = Finding::warning("unknown-field", field.at, message);
-            self.problems.push(finding.did_you_mean(closest(&field.name, known.iter().copied())));
+            self.problems.push(unknown(self.owner, &field, &known));
         }
     }
 
@@ -342,11 +339,9 @@ impl PhasedFields<'_, '_> {
         let field = self.fields.remove(at);
         let Value::Map(lists) = field.value.value else {
             if field.value.value != Value::Null {
-                let message = format!(
-                    "`tools` must be a map, not {}: it is ignored",
-                    described(&field.value)
-                );
-                self.problems.push(Finding::warning("wrong-type", field.value.span, message));
+                let message = format!("`tools` must be a map, not {}", described(&field.value));
+                let finding = Finding::error("wrong-type", field.value.span, message);
+                self.problems.push(finding.hint("write `tools: {whitelist: [read]}`"));
             }
             return;
         };
@@ -380,8 +375,9 @@ impl PhasedFields<'_, '_> {
             }
             Value::Null => {}
             Value::Map(_) => {
-                let message = format!("`{name}` must be a list, not a map: it is ignored");
-                self.problems.push(Finding::warning("wrong-type", span, message));
+                let message = format!("`{name}` must be a list, not a map");
+                let finding = Finding::error("wrong-type", span, message);
+                self.problems.push(finding.hint(format!("write `{name}: [bash]`")));
                 self.remove(name);
             }
         }

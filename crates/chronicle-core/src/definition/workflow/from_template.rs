@@ -6,8 +6,8 @@
 use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Span, Value};
 use super::format::{PHASE, Shape, WORKFLOW};
 use super::from_native;
-use super::problem::{Finding, Problems, quoted};
-use super::suggest::closest;
+use super::problem::{Finding, Problems};
+use super::restrict::unknown;
 
 /// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
@@ -51,10 +51,8 @@ fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems)
     fields.retain(|field| {
         let is_known = shape.field(&field.name).is_some();
         if !is_known {
-            let name = quoted(&field.name);
-            let message = format!("{} has no field {name}: it is ignored", shape.owner);
-            let finding = Finding::warning("unknown-field", field.at, message);
-            problems.push(finding.did_you_mean(closest(&field.name, shape.names())));
+            let known: Vec<&str> = shape.names().collect();
+            problems.push(unknown(shape.owner, field, &known));
         }
         is_known
     });

@@ -96,8 +96,6 @@ pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: 
 
 fn restrict_phase(phase: &mut Phase) {
     phase.persona = None;
-    // A list that somebody wrote is kept: it says more about what is meant than our guess.
-    if phase.tools.is_unsaid() {
-        phase.tools = Tools::read_only();
-    }
+    // A list of the phase may allow less. It cannot allow more: the persona that was meant may have denied it.
+    phase.tools = phase.tools.within(&Tools::read_only());
 }

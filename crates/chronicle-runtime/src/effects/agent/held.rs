@@ -8,6 +8,9 @@ use crate::agents::Seen;
 use crate::clock;
 use crate::effects::transcript::{From, Transcript};
 
+/// Most lines that wait. More in a row belong to no text that anybody streams.
+const LINES_MAX: usize = 1_000;
+
 /// Which text a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeldKind {
@@ -27,7 +30,8 @@ pub(super) struct Held {
 struct HeldLine {
     at: Millis,
     text: String,
-    piece: String,
+    /// The piece of streamed text in it. `None` for a line that came between two pieces.
+    piece: Option<String>,
 }
 
 /// The piece of a streamed text in what was seen.
@@ -38,6 +42,11 @@ pub(super) fn piece(seen: &[Seen]) -> Option<(HeldKind, &str)> {
         Seen::Typed(piece) => Some((HeldKind::Typed, piece.as_str())),
         _ => None,
     })
+}
+
+/// True if a line says nothing that ends a text: signs of life and counts come between the pieces of one.
+pub(super) fn is_between(seen: &[Seen]) -> bool {
+    seen.iter().all(|seen| matches!(seen, Seen::Alive | Seen::Usage { .. }))
 }
 
 impl Held {
@@ -55,30 +64,40 @@ impl Held {
             self.write(redactor, transcript);
         }
         self.pieces.add(piece);
-        let (text, piece) = (text.to_owned(), piece.to_owned());
+        let (text, piece) = (text.to_owned(), Some(piece.to_owned()));
         self.lines.push(HeldLine { at: clock::now(), text, piece });
+    }
+
+    /// Keeps a line that came between two pieces in its place. False if no text has begun, or too much waits.
+    pub(super) fn keep(&mut self, text: &str) -> bool {
+        let has_room = (1..LINES_MAX).contains(&self.lines.len());
+        if has_room {
+            self.lines.push(HeldLine { at: clock::now(), text: text.to_owned(), piece: None });
+        }
+        has_room
     }
 
     /// Writes every line, without the secrets of the text that their pieces make.
     pub(super) fn write(&mut self, redactor: &Redactor, transcript: &Transcript) {
         let lines = std::mem::take(&mut self.lines);
-        match self.pieces.take(redactor) {
-            None => lines.iter().for_each(|line| {
-                transcript.add_at(line.at, From::Agent, &redactor.line(&line.text));
-            }),
-            Some(pieces) => lines.iter().zip(pieces).for_each(|(line, piece)| {
+        // `None` if the joined text has no secret.
+        let mut pieces = self.pieces.take(redactor).map(Vec::into_iter);
+        for line in &lines {
+            let other = pieces.as_mut().filter(|_| line.piece.is_some()).and_then(Iterator::next);
+            let text = match (&line.piece, other) {
                 // Only the piece is replaced. The rest of the line is redacted by itself.
-                let text = with_piece(redactor, line, &piece);
-                transcript.add_at(line.at, From::Agent, &text);
-            }),
+                (Some(old), Some(new)) => with_piece(redactor, &line.text, old, &new),
+                (Some(_) | None, _) => redactor.line(&line.text).into_owned(),
+            };
+            transcript.add_at(line.at, From::Agent, &text);
         }
     }
 }
 
 /// The line with another piece in place of its own. One that cannot be read again is left out but for the piece.
-fn with_piece(redactor: &Redactor, line: &HeldLine, piece: &str) -> String {
-    let Ok(mut value) = serde_json::from_str::<Value>(&line.text) else { return piece.to_owned() };
-    put(&mut value, &line.piece, piece);
+fn with_piece(redactor: &Redactor, line: &str, old: &str, new: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<Value>(line) else { return new.to_owned() };
+    put(&mut value, old, new);
     redactor.value(&mut value);
     value.to_string()
 }

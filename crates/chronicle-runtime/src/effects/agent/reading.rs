@@ -12,7 +12,7 @@ use chronicle_core::event::{Call, CrashClass, Verdict};
 
 use super::AgentShared;
 use super::bills::Bills;
-use super::held::{Held, piece};
+use super::held::{Held, is_between, piece};
 use super::verdicts::Verdicts;
 use crate::activity::Bit;
 use crate::agents::Seen;
@@ -100,9 +100,10 @@ impl<'a> AgentReader<'a> {
         let raw = if has_secrets || is_stopped { voice.glance(&text) } else { Vec::new() };
         let all = if is_stopped { Vec::new() } else { voice.read(&redacted) };
         let redactor = &context.redactor;
-        if let Some((kind, piece)) = piece(if raw.is_empty() { &all } else { &raw }) {
+        let printed = if raw.is_empty() { &all } else { &raw };
+        if let Some((kind, piece)) = piece(printed) {
             self.held.add(kind, piece, &text, redactor, transcript);
-        } else {
+        } else if !is_between(printed) || !self.held.keep(&text) {
             self.held.write(redactor, transcript);
             transcript.add(From::Agent, &redacted);
         }

@@ -197,6 +197,7 @@ impl Why {
 }
 
 /// A tool call and its verdict.
+#[expect(clippy::struct_excessive_bools, reason = "fields of a line, each of its own concern")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCalled {
     /// The attempt that called it.

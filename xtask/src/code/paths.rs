@@ -21,8 +21,38 @@ impl Named {
 
 /// In the order in which they stand. The code has neither comments nor literals.
 pub(crate) fn named(code: &str) -> Vec<Named> {
+    read(code).0
+}
+
+/// The same with the names that a `use` gives to something replaced by what it is: after `use std::process as p`, `p::Command` is
+/// `std::process::Command`. A name counts in the whole file, wherever its `use` stands.
+pub(crate) fn resolved(code: &str) -> Vec<Named> {
+    let (mut found, names) = read(code);
+    for named in &mut found {
+        // Names may be made of names, but not for ever: `use a as b; use b as a;` is nonsense.
+        for _ in 0..NESTING_MAX {
+            let first = named.path.split("::").next().unwrap_or_default();
+            let Some(known) = names.iter().find(|it| it.name == first && it.path != first) else {
+                break;
+            };
+            named.path = format!("{}{}", known.path, &named.path[first.len()..]);
+        }
+    }
+    found
+}
+
+/// Most names that are made of one another.
+const NESTING_MAX: usize = 4;
+
+/// What a `use` calls something.
+struct Local {
+    name: String,
+    path: String,
+}
+
+fn read(code: &str) -> (Vec<Named>, Vec<Local>) {
     let bytes = code.as_bytes();
-    let mut found = Vec::new();
+    let (mut found, mut names) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
         if !is_name(bytes[at]) {
@@ -33,7 +63,11 @@ pub(crate) fn named(code: &str) -> Vec<Named> {
         if let Some(tree) = used(code, at, end) {
             let mut paths = Vec::new();
             write_out("", tree, &mut paths);
-            found.extend(paths.into_iter().map(|path| Named { at, path }));
+            names.extend(paths.iter().map(|(path, alias)| {
+                let own = path.rsplit("::").next().unwrap_or_default();
+                Local { name: alias.as_deref().unwrap_or(own).to_owned(), path: path.clone() }
+            }));
+            found.extend(paths.into_iter().map(|(path, _)| Named { at, path }));
             at = end + tree.len();
             continue;
         }
@@ -42,7 +76,7 @@ pub(crate) fn named(code: &str) -> Vec<Named> {
         }
         at = end;
     }
-    found
+    (found, names)
 }
 
 /// Where a path of names and `::` ends.
@@ -72,7 +106,8 @@ fn is_whole(code: &str, at: usize, end: usize) -> bool {
     code[at..end].contains("::") && !before.ends_with(">::") && !before.ends_with("pub(in ")
 }
 
-fn write_out(before: &str, tree: &str, paths: &mut Vec<String>) {
+/// Each path of a tree, and what it is called if not by its own last name.
+fn write_out(before: &str, tree: &str, paths: &mut Vec<(String, Option<String>)>) {
     let tree = tree.trim();
     if let Some((head, group)) = tree.split_once('{') {
         let group = group.rsplit_once('}').map_or(group, |(group, _)| group);
@@ -83,7 +118,9 @@ fn write_out(before: &str, tree: &str, paths: &mut Vec<String>) {
     } else if !tree.is_empty() {
         let name = tree.bytes().take_while(|byte| is_name(*byte) || b":*".contains(byte)).count();
         let path = format!("{before}{}", &tree[..name]);
-        paths.push(path.trim_start_matches("::").trim_end_matches("::self").to_owned());
+        let alias = tree[name..].trim().strip_prefix("as ").map(|alias| alias.trim().to_owned());
+        let path = path.trim_start_matches("::").trim_end_matches("::self").to_owned();
+        paths.push((path, alias));
     }
 }
 
@@ -116,6 +153,23 @@ mod tests {
         let code = "fn a(b: &c::D) -> impl E + use<'a> { Vec::<super::f::G>::new(); ::h::i() }";
         assert_eq!(paths(code), ["c::D", "super::f::G", "h::i"]);
         assert!(paths("pub(in crate::a) fn b(c: D) { e.f() }").is_empty());
+    }
+
+    #[test]
+    fn names_that_a_use_gives_are_replaced() {
+        let code = "use std as s;\nuse s::process as p;\nuse std::{io, fs::{self as f, File}};\n\
+            fn a() { p::Command::new(b); f::read(c); io::stdin(); File::open(d); own::e() }";
+        let paths: Vec<_> = resolved(code).into_iter().map(|named| named.path).collect();
+        let used = ["std", "std::process", "std::io", "std::fs", "std::fs::File"];
+        let in_place = [
+            "std::process::Command::new",
+            "std::fs::read",
+            "std::io::stdin",
+            "std::fs::File::open",
+            "own::e",
+        ];
+        assert_eq!(paths, [used, in_place].concat());
+        assert_eq!(resolved("use a as b; use b as a; fn c() { a::d() }").len(), 3);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::exceptions::{FORBIDDEN_PATH, excepted};
 use super::{File, Finding, Repo, missing};
-use crate::code::paths::named;
+use crate::code::paths::{named, resolved};
 use crate::code::source::line_of;
 
 const RUNTIME: &str = "crates/chronicle-runtime/src/";
@@ -23,13 +23,13 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule {
-        paths: &["std::process::Command", "process::Command", "std::process::*"],
+        paths: &["std::process::Command", "process::Command", "std::process::*", "std::*"],
         inside: &[RUNTIME, BINARY],
         except: &[PROCESS],
         fix: "only process/ starts programs: go through it, so that a keeper holds them",
     },
     Rule {
-        paths: &["std::process", "std::fs", "std::thread"],
+        paths: &["std::process", "std::fs", "std::thread", "std::net", "std::*"],
         inside: &[AGENTS],
         except: &[],
         fix: "an adapter only translates: let process/ and effects/ do the work",
@@ -104,6 +104,27 @@ pub(super) fn faces_use_the_handle(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
+/// Adapters know nothing of their crate but one another: the rest of it starts, reads and waits.
+pub(super) fn adapters_stand_alone(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.under(AGENTS) {
+        let code = file.product_code();
+        // From `agents/a/b.rs`, which is the module `agents::a::b`, two `super` lead to `agents` and a third one out of it.
+        let module = file.path[AGENTS.len()..].trim_end_matches(".rs").split('/');
+        let depth = module.filter(|part| *part != "mod").count();
+        for named in resolved(&code) {
+            let ups = named.path.split("::").take_while(|part| *part == "super").count();
+            let is_outside = named.is_below("crate") && !named.is_below("crate::agents");
+            if is_outside || ups > depth {
+                let what = format!("names `{}`", named.path);
+                let fix = "an adapter only translates: let process/ and effects/ do the work";
+                findings.push(Finding::new(&file.path, line_of(&code, named.at), what, fix));
+            }
+        }
+    }
+    findings
+}
+
 /// The name of the ledger's file, as a text in code.
 pub(super) fn ledger_file_name(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -122,7 +143,7 @@ pub(super) fn ledger_file_name(repo: &Repo) -> Vec<Finding> {
 
 /// Lines that name a path, in a `use` or in place.
 fn lines_naming(code: &str, path: &str) -> Vec<usize> {
-    let below = named(code).into_iter().filter(|named| named.is_below(path));
+    let below = resolved(code).into_iter().filter(|named| named.is_below(path));
     let mut lines: Vec<usize> = below.map(|named| line_of(code, named.at)).collect();
     lines.dedup();
     lines
@@ -152,6 +173,37 @@ mod tests {
         let path = "crates/chronicle-runtime/src/driver.rs";
         assert_eq!(found(path, "use std::process;\nfn a() { process::Command::new(b) }\n"), [2]);
         assert_eq!(found(path, "use chronicle_core::input::Command;\nfn a(b: Command) {}\n"), []);
+    }
+
+    #[test]
+    fn another_name_hides_nothing() {
+        let path = "crates/chronicle-runtime/src/effects/timer.rs";
+        let text = "use std::process as p;\nfn a() { p::Command::new(b) }\n";
+        assert_eq!(found(path, text), [2]);
+        assert_eq!(found(path, "use std as s;\nfn a() { s::process::Command::new(b) }\n"), [2]);
+        assert_eq!(found(path, "use std::process::{self as p, Command as C};\n"), [1]);
+        assert_eq!(found(path, "use crate::process as p;\nfn a() { p::start(b) }\n"), []);
+        let path = "crates/chronicle-runtime/src/agents/pi.rs";
+        assert_eq!(found(path, "use std as s;\nfn a() { s::fs::read(b) }\n"), [2]);
+    }
+
+    #[test]
+    fn adapters_know_only_one_another() {
+        let found = |path: &str, text| {
+            let path = format!("crates/chronicle-runtime/src/agents/{path}");
+            let findings = adapters_stand_alone(&Repo::of(&[(path.as_str(), text)]));
+            findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        let text = "use crate::{process::start, threads::spawn, regular};\n";
+        assert_eq!(found("pi.rs", text), [1, 1, 1]);
+        assert_eq!(found("pi.rs", "use crate as c;\nfn a() { c::process::start(b) }\n"), [1, 2]);
+        assert_eq!(found("pi.rs", "use super::Seen;\nuse super::super::process;\n"), [2]);
+        assert_eq!(found("mod.rs", "use super::process;\n"), [1]);
+        assert_eq!(
+            found("pi/reading.rs", "use super::super::Seen;\nuse crate::agents::call;\n"),
+            []
+        );
+        assert_eq!(found("pi.rs", "#[cfg(test)]\nmod tests {\n    use crate::process;\n}\n"), []);
     }
 
     #[test]

@@ -67,6 +67,7 @@ const CHECKS: &[Check] = &[
     glossary::every_noun_is_explained,
     imports::forbidden_paths,
     imports::faces_use_the_handle,
+    imports::adapters_stand_alone,
     imports::idle_rules,
     imports::ledger_file_name,
     layers::layers,

@@ -1,11 +1,16 @@
 //! Files that the documents for contributors name exist.
 //!
 //! A name stands in backticks, or in the map of `ARCHITECTURE.md`. It has a `/` or a known ending and no other signs than
-//! paths have, so that neither code nor commands are taken for one.
+//! paths have, so that neither code nor commands are taken for one. Pages below `docs/` also name files of the projects that
+//! Chronicle works in: there only Rust files, and names that begin with a folder of ours, are looked for.
+
+use std::path::Path;
 
 use super::{Finding, Repo};
 
 const PAGES: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
+/// The pages for everybody.
+const DOCS: &str = "docs/";
 /// What the documents write for a crate's folder.
 const SHORT: &[(&str, &str)] = &[
     ("core", "crates/chronicle-core"),
@@ -41,16 +46,40 @@ impl<'a> Name<'a> {
 /// Names of files and folders that do not exist.
 pub(super) fn named_files(repo: &Repo) -> Vec<Finding> {
     let pages = PAGES.iter().filter_map(|path| repo.get(path));
-    pages.flat_map(|page| check(repo, &page.path, &page.text)).collect()
+    let own = pages.flat_map(|page| check(repo, &page.path, &page.text));
+    let docs = repo.prose().filter(|it| it.path.starts_with(DOCS));
+    own.chain(docs.flat_map(|page| check_docs(repo, &page.path, &page.text))).collect()
+}
+
+fn check_docs(repo: &Repo, path: &str, text: &str) -> Vec<Finding> {
+    let names = in_prose(text).into_iter().filter(|name| is_ours(name.text));
+    gone(repo, path, names)
+}
+
+/// Whether a page for everybody can only mean a file of this repository.
+fn is_ours(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    let folders = ["crates", "xtask", "docs", "fuzz"];
+    // Workers write Rust files too; theirs are named with their folder.
+    let is_rust =
+        Path::new(text).extension().is_some_and(|it| it == "rs") && !text.starts_with("src/");
+    is_rust
+        || folders.contains(&first)
+        || SHORT.iter().any(|(short, _)| text.contains('/') && *short == first)
 }
 
 fn check(repo: &Repo, path: &str, text: &str) -> Vec<Finding> {
-    let gone = in_prose(text).into_iter().chain(in_map(text)).filter(|name| !exists(repo, name));
-    gone.map(|name| {
-        let what = format!("names `{}`, which does not exist", name.text);
-        Finding::new(path, name.line, what, "name what is there now")
-    })
-    .collect()
+    gone(repo, path, in_prose(text).into_iter().chain(in_map(text)))
+}
+
+fn gone<'a>(repo: &Repo, path: &str, names: impl Iterator<Item = Name<'a>>) -> Vec<Finding> {
+    names
+        .filter(|name| !exists(repo, name))
+        .map(|name| {
+            let what = format!("names `{}`, which does not exist", name.text);
+            Finding::new(path, name.line, what, "name what is there now")
+        })
+        .collect()
 }
 
 /// Names in backticks, outside of code blocks.
@@ -198,7 +227,10 @@ mod tests {
 
     /// Each finding's line and name.
     fn gone(text: &str) -> Vec<String> {
-        let findings = check(&repo(), "ARCHITECTURE.md", text);
+        told(&check(&repo(), "ARCHITECTURE.md", text))
+    }
+
+    fn told(findings: &[Finding]) -> Vec<String> {
         let name = |what: &str| what.split('`').nth(1).unwrap_or_default().to_owned();
         findings.iter().map(|it| format!("{} {}", it.line, name(&it.what))).collect()
     }
@@ -220,6 +252,17 @@ mod tests {
         let text = "`cargo x a/b.rs` `--a/b` `a::b` `Event` `/dev/null` `.chronicle/runs/<run>/` `target/agents`\n\
             ```\n`gone.rs`\n```\n## What is on disk\n`artifacts/`\n## Next\n`gone/`\n";
         assert_eq!(gone(text), ["8 gone/"]);
+    }
+
+    #[test]
+    fn pages_for_everybody_name_our_files_and_those_of_projects() {
+        let text = "`engine/follow.rs` `engine/gone.rs` `core/src/gone.rs` `docs/guide/gone.md`\n\
+            `src/lib.rs` `notes.md` `a/b.yaml` `run.json` `core`\n";
+        let found = check_docs(&repo(), "docs/design/0004.md", text);
+        assert_eq!(
+            told(&found),
+            ["1 engine/gone.rs", "1 core/src/gone.rs", "1 docs/guide/gone.md"]
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::base::ids::{AttemptId, RunId};
+use chronicle_core::base::ids::{AttemptId, FolderId, RunId};
 
 use crate::cookie::Cookies;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
@@ -54,6 +54,11 @@ pub struct RunFolder {
     /// Root of the project that it belongs to.
     pub project: PathBuf,
 }
+
+/// A work folder, by its number, that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("work folder w{0} of this run does not exist")]
+pub struct NoSuchFolder(u32);
 
 /// Whether the project's files could be claimed.
 #[derive(Debug)]
@@ -202,6 +207,15 @@ fn holder(file: &File) -> io::Result<RunId> {
 }
 
 impl RunFolder {
+    /// The path of a folder that the run works in. Nothing makes work folders yet, so that one which is named does not exist: it
+    /// must never be taken for the person's own folder.
+    pub(crate) fn path_of(&self, folder: FolderId) -> Result<&Path, NoSuchFolder> {
+        match folder {
+            FolderId::Project => Ok(&self.project),
+            FolderId::Work(number) => Err(NoSuchFolder(number)),
+        }
+    }
+
     /// Cookies of its attempts' processes.
     pub(crate) fn cookies(&self) -> Cookies {
         Cookies::of(&self.path, &self.id)

@@ -12,7 +12,9 @@ pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
     if !is_awaited(scratch, recorded.moment) {
         return;
     }
-    scratch.emit(Event::TreeRecorded(recorded.clone()));
+    // The attempt says where it works, not whoever recorded it.
+    let folder = scratch.state().folder_of(recorded.moment);
+    scratch.emit(Event::TreeRecorded(TreeRecorded { folder, ..recorded.clone() }));
 }
 
 /// Files could not be recorded: the run continues, and says so.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{FramePath, Outcome, PhaseId, Place, StepId};
+use crate::base::ids::{FolderId, FramePath, Outcome, PhaseId, Place, StepId};
 use crate::base::redact::Redactor;
 use crate::event::snapshot::Snapshot;
 
@@ -51,6 +51,9 @@ pub struct CarriedFrame {
     /// The step of a pool that it works on; `None` outside of pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
+    /// The folder that its workers work in.
+    #[serde(default, skip_serializing_if = "FolderId::is_project")]
+    pub folder: FolderId,
     /// Key of the workflow that it walks.
     pub workflow: String,
     /// The phase that it was at, or on its way to.

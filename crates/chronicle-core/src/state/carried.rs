@@ -47,6 +47,7 @@ impl Facts {
             let frame = Frame {
                 at: it.at.clone().or_else(|| v1::at(&it.frame)),
                 step: it.step.clone(),
+                folder: it.folder,
                 task: it.task.clone(),
                 summary: it.summary.clone(),
                 said: it.said.clone(),
@@ -95,6 +96,7 @@ impl Frame {
             frame: self.path.clone(),
             at: self.at.clone(),
             step: self.step.clone(),
+            folder: self.folder,
             workflow: self.workflow.clone(),
             phase,
             inside: self.stage == Stage::Inside,

@@ -1,10 +1,11 @@
 //! Any event at all, as a ledger may hold it: it reads back, is told without control characters, and is taken in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chronicle_core::base::ids::{
-    AttemptId, FolderId, FramePath, GateId, Outcome, PhaseId, Place, RunId, SessionId, StepId,
-    TreeId,
+    AttemptId, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId,
+    StepId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -24,15 +25,17 @@ use chronicle_core::event::trees::{
 };
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
-    EdgeTaken, End, Event, FrameEntered, GateAnswer, GateKind, GateOpened, Handed, Issues, Leave,
-    LedgerRepaired, LeftPhase, Mover, Performer, RunStarted, StopCause, SupervisorStarted,
-    ToolCalled, ToolKind, Verdict, Why,
+    AttemptEnded, AttemptStarted, Break, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
+    EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer, GateKind, GateOpened, Handed,
+    Issues, Leave, LedgerRepaired, LeftPhase, Message, Mover, Performer, Question, RunStarted,
+    SnapshotUpdate, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
 };
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::fuzz::cases;
 use crate::world::{start, workflows};
@@ -90,6 +93,7 @@ phases: {a: {next: [a]}}
         (text(), text()).prop_map(|(title, who)| Event::RunTitled { title, who }),
         text().prop_map(|reason| Event::RunPaused { reason }),
         text().prop_map(|reason| Event::RunCancelled { reason }),
+        text().prop_map(|reason| Event::RunFailed { reason }),
         select(vec![Event::RunResumed, Event::RunDone]),
         (frame(), name(), small()).prop_map(|(frame, workflow, dice)| {
             let at = (dice % 2 == 0).then(|| Place::new(frame.as_str()));
@@ -129,6 +133,7 @@ fn carried_frame() -> impl Strategy<Value = CarriedFrame> {
         |(frame, workflow, phase, said, inside)| CarriedFrame {
             at: inside.then(|| Place::new(said.clone())),
             step: None,
+            folder: FolderId::Work(2),
             frame,
             workflow,
             phase: PhaseId::new(phase),
@@ -484,6 +489,62 @@ fn of_waits() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn parting() -> impl Strategy<Value = Break> {
+    (text(), name(), small()).prop_map(|(said, name, dice)| match dice {
+        0 => Break::Continue { progress: said.clone(), point: said },
+        1 => {
+            let options = vec![said.clone()];
+            Break::Ask(Question { question: said.clone(), options, context: said, closed: true })
+        }
+        2 => Break::Helped { outcome: Outcome::new(name), summary: said },
+        _ => Break::FollowUp(follow_up(name, said)),
+    })
+}
+
+fn follow_up(persona: String, said: String) -> FollowUp {
+    FollowUp { persona, reason: said.clone(), resume: said.len().is_multiple_of(2), context: said }
+}
+
+/// What workers say without leaving, and what is said to them.
+fn of_talk() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (attempt(), text(), parting(), text()).prop_map(|(attempt, request, parting, answer)| {
+            Event::BreakAccepted { attempt, request, parting, answer }
+        }),
+        (attempt(), text(), text()).prop_map(|(attempt, said, answer)| {
+            let (findings, done) = (vec![said.clone()], vec![answer.clone()]);
+            let update = SnapshotUpdate { findings, done, ..SnapshotUpdate::default() };
+            Event::SnapshotUpdated { attempt, request: said, update, answer }
+        }),
+        (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
+            Event::CancelAsked { attempt, request, answer }
+        }),
+        attempt().prop_map(|attempt| Event::CancelDropped { attempt }),
+        (name(), name(), text()).prop_map(|(place, persona, said)| Event::FollowUpBegan {
+            place: Place::new(place),
+            follow_up: follow_up(persona, said),
+        }),
+        (name(), name(), text()).prop_map(|(place, persona, summary)| Event::FollowUpEnded {
+            place: Place::new(place),
+            outcome: Outcome::new(persona.clone()),
+            persona,
+            summary,
+            by: Mover::Run,
+        }),
+        (small(), name(), text(), prop::option::of(attempt())).prop_map(
+            |(note, place, text, attempt)| {
+                let (note, place, who) = (NoteId(note), Place::new(place), text.clone());
+                Event::NoteGiven { note, place, who, text, attempt }
+            }
+        ),
+        (attempt(), small(), any::<[bool; 2]>()).prop_map(|(attempt, id, [note, repeated])| {
+            let message =
+                if note { Message::Note(NoteId(id)) } else { Message::Answer(GateId(id)) };
+            Event::MessageDelivered { attempt, message, repeated }
+        }),
+    ]
+}
+
 fn event() -> impl Strategy<Value = Event> {
     // Boxed: thirty of them side by side are larger than a thread's stack.
     prop_oneof![
@@ -493,7 +554,30 @@ fn event() -> impl Strategy<Value = Event> {
         2 => of_gates().boxed(),
         1 => of_waits().boxed(),
         2 => of_trees().boxed(),
+        2 => of_talk().boxed(),
     ]
+}
+
+/// Every kind of event that a ledger may hold. Only serde knows them all, and says so when it meets another one.
+fn all_kinds() -> BTreeSet<String> {
+    let error = serde_json::from_str::<Event>(r#"{"kind": "no such kind"}"#).unwrap_err();
+    let error = error.to_string();
+    let (_, kinds) = error.split_once("expected one of ").unwrap();
+    kinds.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_kind_of_event_is_made() {
+    let mut runner = TestRunner::deterministic();
+    let events = event();
+    let kinds: BTreeSet<String> = (0..5_000)
+        .map(|_| serde_json::to_value(events.new_tree(&mut runner).unwrap().current()).unwrap())
+        .map(|event| event["kind"].as_str().unwrap().to_owned())
+        .collect();
+    let all = all_kinds();
+    assert!(all.len() > 40, "{all:?}");
+    let missing: Vec<_> = all.difference(&kinds).collect();
+    assert!(missing.is_empty(), "`event` above does not make {missing:?}");
 }
 
 fn line(seq: u64, events: Vec<Event>) -> Line {

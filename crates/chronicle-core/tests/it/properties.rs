@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chronicle_core::base::ids::{
-    AttemptId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
+    AttemptId, FolderId, FramePath, GateId, NoteId, Outcome, PhaseId, Place, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -223,6 +223,7 @@ fn rewind(place: &str, to: u64) -> Command {
     let frame = |frame: &FramePath, workflow: &str, phase: PhaseId, inside| CarriedFrame {
         at: None,
         step: None,
+        folder: FolderId::Project,
         frame: frame.clone(),
         workflow: workflow.to_owned(),
         phase,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chronicle_core::base::ids::{AttemptId, FramePath, GateId, Outcome, PhaseId, StepId, TreeId};
+use chronicle_core::base::ids::{
+    AttemptId, FolderId, FramePath, GateId, Outcome, PhaseId, StepId, TreeId,
+};
 use chronicle_core::base::redact::Redactor;
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
@@ -61,6 +63,7 @@ fn carried() -> Box<Carried> {
             frame: root.clone(),
             at: Some(place.clone()),
             step: Some(StepId::new("s")),
+            folder: FolderId::Project,
             workflow: text(),
             phase: phase.clone(),
             inside: false,

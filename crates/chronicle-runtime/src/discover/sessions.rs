@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chronicle_core::base::ids::{COMPLETE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId};
+use chronicle_core::base::ids::{
+    COMPLETE, FolderId, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId,
+};
 use chronicle_core::base::limits::{SNAPSHOT_BYTES_MAX, SNAPSHOT_ENTRIES_MAX, bounded};
 use chronicle_core::base::redact::Redactor;
 use chronicle_core::base::time::Millis;
@@ -215,6 +217,7 @@ impl OlderRun {
             frame: FramePath::root(),
             at: None,
             step: None,
+            folder: FolderId::Project,
             workflow: workflow.key.clone(),
             phase,
             inside: false,

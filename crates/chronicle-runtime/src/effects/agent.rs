@@ -37,8 +37,8 @@ use order::{order, private_folder, private_home, signal_variables};
 use tend::{Outgoing, Tenders};
 
 pub(super) use end::{cannot_start, ended_as, unclear};
-pub(super) use order::environment;
 pub(crate) use order::{NOT_FOR_AGENTS, give};
+pub(super) use order::{environment, works_in};
 
 /// Most lines that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
@@ -123,13 +123,14 @@ struct AgentShared {
 /// Starts the threads that tend the agent, and then the agent under a keeper.
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
-    let project = context.folder.project.clone();
-    let mut adapter = agents::find(&work.intent.agent, &project, &context.settings)
+    let works_in = works_in(&context, &work)?;
+    // Scripts and programs are named relative to the project, wherever the attempt works.
+    let mut adapter = agents::find(&work.intent.agent, &context.folder.project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
     let idle = work.idle_ms.map(Duration::from_millis);
     let env = environment(&context, &work);
     let model = work.model.clone();
-    let (cookie, order) = (context.cookies.cookie(id), order(&context, work));
+    let (cookie, order) = (context.cookies.cookie(id), order(&context, work, &works_in));
     let launch = adapter.launch(&order, &context.chronicle);
     // The files must exist before the process: an agent reads them in its first moments.
     let given = give(&order.given, &launch.files);
@@ -138,7 +139,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
         cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
     let (died_of, is_noise) = (adapter.died_of(), adapter.is_noise());
-    let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), project, launch.argv);
+    let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), works_in, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
     let home = order.home.iter().flat_map(|home| private_home(home));

@@ -1,6 +1,7 @@
 //! Command phases: the commands run one after the other, each under a keeper of its own.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::Context;
-use super::agent::{cannot_start, ended_as, environment, thread};
+use super::agent::{cannot_start, ended_as, environment, thread, works_in};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
@@ -63,6 +64,8 @@ impl ShellStop {
 struct Shell {
     context: Arc<Context>,
     work: Work,
+    /// The folder that the commands run in.
+    works_in: PathBuf,
     reporter: Reporter,
     transcript: Arc<Transcript>,
     watchdog: Watchdog,
@@ -72,7 +75,9 @@ struct Shell {
 /// Starts the commands on a thread of their own.
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<EndSeen>> {
     let id = work.intent.attempt;
+    let works_in = works_in(&context, &work)?;
     let shell = Shell {
+        works_in,
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Arc::new(Transcript::create(&context.folder.transcript(id))),
         watchdog: Watchdog::new(),
@@ -168,7 +173,7 @@ impl Shell {
         let mut order = KeeperOrder::new(
             self.context.cookies.cookie(self.work.intent.attempt),
             folder.keeper(self.work.intent.attempt),
-            folder.project.clone(),
+            self.works_in.clone(),
             shell_argv(command),
         );
         order.chronicle.clone_from(&self.context.chronicle);

@@ -1,6 +1,7 @@
 //! Records and restores the project's files, one job at a time on a thread of its own.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,11 +29,11 @@ pub(super) struct Recordings {
     max_bytes: u64,
 }
 
-/// The project's trees, opened once. Before that, the person's ignore rules, which are read while the run starts.
+/// The trees of each folder, opened once. Before that, the person's ignore rules, which are read while the run starts.
 #[derive(Default)]
 struct Opened {
     excludes: Option<Excludes>,
-    trees: Option<Trees>,
+    trees: BTreeMap<FolderId, Trees>,
 }
 
 /// One job with all that it needs.
@@ -67,7 +68,7 @@ impl Recordings {
         let (later, project) = (Arc::clone(&opened), folder.project.clone());
         let ask = move || {
             let mut opened = later.lock().unwrap_or_else(PoisonError::into_inner);
-            if opened.trees.is_none() {
+            if opened.trees.is_empty() {
                 opened.excludes = Some(Excludes::find(&project));
             }
         };
@@ -209,8 +210,9 @@ impl TreeJob {
             // The first tree of a run has nothing to be compared with.
             (None, _) => (recorded.tree, Changes::default(), None),
         };
-        let head = trees::head(&self.folder.project);
-        let moved = trees::moved(&self.folder.project, before.head.as_ref(), head.as_ref());
+        let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
+        let head = trees::head(place);
+        let moved = trees::moved(place, before.head.as_ref(), head.as_ref());
         Ok(TreeRecorded {
             folder: self.of,
             unclear,
@@ -247,12 +249,14 @@ impl TreeJob {
     }
 
     fn open<'a>(&self, opened: &'a mut Opened) -> Result<&'a Trees, TreesError> {
-        let project = &self.folder.project;
-        match &mut opened.trees {
-            Some(trees) => Ok(trees),
-            none => {
-                let excludes = opened.excludes.take().unwrap_or_else(|| Excludes::find(project));
-                let trees = Trees::open_with(project, excludes)?;
+        let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
+        match opened.trees.entry(self.of) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(none) => {
+                // They were read for the project's own folder.
+                let known = opened.excludes.take().filter(|_| self.of.is_project());
+                let excludes = known.unwrap_or_else(|| Excludes::find(place));
+                let trees = Trees::open_with(place, excludes)?;
                 Ok(none.insert(trees.of_run(&self.folder.path).up_to(self.max_bytes)))
             }
         }

@@ -34,6 +34,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::project::NoSuchFolder;
+
 pub use diff::DiffForm;
 pub(crate) use excludes::Excludes;
 pub(crate) use head::{head, moved};
@@ -83,6 +85,9 @@ pub enum TreesError {
     /// The tree no longer exists.
     #[error("tree {0} is not there any more: `chronicle gc` may have removed it")]
     Gone(String),
+    /// The folder whose files are meant does not exist.
+    #[error(transparent)]
+    NoFolder(NoSuchFolder),
 }
 
 impl TreesError {

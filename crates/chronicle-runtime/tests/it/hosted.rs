@@ -86,7 +86,7 @@ fn each_performer_hears_only_what_it_is_to_perform() {
     assert!(!timers.is_empty(), "what is timed of an attempt is its performer's too");
 }
 
-fn asker() -> Asker {
+pub(crate) fn asker() -> Asker {
     let (who, command) = ("ann".to_owned(), "test".to_owned());
     Asker { who, command, chronicle: "/nowhere/chronicle".into(), signals: None }
 }

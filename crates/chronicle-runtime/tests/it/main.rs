@@ -39,6 +39,7 @@ mod projections;
 mod simulate;
 mod trees;
 mod verify;
+mod work_folders;
 mod world;
 mod world_log;
 mod world_moves;

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use chronicle_core::base::ids::{
-    AttemptId, FramePath, GateId, Outcome, PhaseId, Place, SessionId, TreeId,
+    AttemptId, FolderId, FramePath, GateId, Outcome, PhaseId, Place, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -174,9 +174,19 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
                 (FramePath::root(), "main".to_owned(), PhaseId::from(rest));
             let (task, summary, said) = (None, String::new(), String::new());
             let inside = false;
-            let (at, step) = (None, None);
-            let root =
-                CarriedFrame { frame, at, step, workflow, phase, inside, task, summary, said };
+            let (at, step, folder) = (None, None, FolderId::Project);
+            let root = CarriedFrame {
+                frame,
+                at,
+                step,
+                folder,
+                workflow,
+                phase,
+                inside,
+                task,
+                summary,
+                said,
+            };
             let carried = Carried { frames: vec![root], ..Carried::default() };
             Command::Rewind { to: 1, carried: Box::new(carried) }
         }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::engine::work::Work;
+use chronicle_core::event::input::EndSeen;
 
+use super::cannot_start;
 use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;
 use crate::ledger::{ArtifactId, Ledger as _};
@@ -30,7 +32,16 @@ fn handover(context: &Context, work: &Work) -> String {
     kept.unwrap_or_else(|| work.handover.clone())
 }
 
-pub(super) fn order(context: &Context, work: Work) -> Order {
+/// The folder that an attempt works in; without it, the attempt cannot start.
+pub(in crate::effects) fn works_in(
+    context: &Context,
+    work: &Work,
+) -> Result<PathBuf, Box<EndSeen>> {
+    let found = context.folder.path_of(work.folder);
+    found.map(Path::to_owned).map_err(|error| cannot_start(error.to_string()))
+}
+
+pub(super) fn order(context: &Context, work: Work, works_in: &Path) -> Order {
     Order {
         handover: handover(context, &work),
         run: context.folder.id.clone(),
@@ -46,7 +57,7 @@ pub(super) fn order(context: &Context, work: Work) -> Order {
         thinking: work.thinking,
         tools: work.tools,
         targets: work.targets,
-        project: context.folder.project.clone(),
+        project: works_in.to_owned(),
         chronicle: process::executable_for_others(&context.chronicle),
         run_folder: context.folder.path.clone(),
         secret: context.secrets.issue(work.intent.attempt),

@@ -4,8 +4,8 @@
 //! what is known so far. It is bounded (`fit.rs`): history is cut first, findings last, and what was cut is kept whole in a file
 //! that the handover names. Handovers are stored beside the ledger (`record.rs`), so that they can be read later word for word.
 
-mod carried;
 mod fit;
+mod parts;
 mod record;
 mod status;
 mod template;
@@ -26,7 +26,7 @@ use crate::words;
 
 use fit::{Fitted, HandoverPart, Keeps, fit};
 
-pub use carried::told;
+pub use parts::told;
 pub(crate) use record::handed;
 pub(crate) use status::for_worker;
 pub(crate) use template::Stand;
@@ -93,7 +93,7 @@ fn parts(
     // Of the run and not of the phase: the message greets the first worker, whichever phase that is in.
     let is_first = state.places.values().all(|tally| tally.departures == 0);
     let initial = stand.initial_message().filter(|_| is_first).unwrap_or_default();
-    let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
+    let why = parts::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
     let newest = |title, entries, floor, rank| {
         HandoverPart::list(title, entries, Keeps::First, usize::MAX, floor, rank)
     };
@@ -106,12 +106,12 @@ fn parts(
             1_300,
             15,
         ),
-        HandoverPart::text("Your help is asked for", carried::help(state, attempt), 8_000, 18),
-        newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
-        newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
+        HandoverPart::text("Your help is asked for", parts::help(state, attempt), 8_000, 18),
+        newest("Answers to your questions", parts::answers(state, attempt), 3_000, 17),
+        newest("Notes from people", parts::notes(state, attempt), 4_000, 16),
         HandoverPart::text(
             "What the phase before asks of you",
-            carried::task(state, attempt),
+            parts::task(state, attempt),
             3_000,
             11,
         ),
@@ -122,7 +122,7 @@ fn parts(
         HandoverPart::text("Tools", tools(state, attempt, phase), 3_000, 14),
         HandoverPart::text(WAY_OUT, way_out(state, attempt, phase, stand), 8_000, 21),
     ];
-    parts.extend(carried::parts(state, attempt));
+    parts.extend(parts::parts(state, attempt));
     parts
 }
 
@@ -152,14 +152,14 @@ fn news(
     stand: Stand<'_>,
     first: &Attempt,
 ) -> Vec<HandoverPart> {
-    let why = carried::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
+    let why = parts::reasons(state, attempt, |why| why::why(why, state, attempt, stand));
     let newest = |title, entries, floor, rank| {
         HandoverPart::list(title, entries, Keeps::First, usize::MAX, floor, rank)
     };
     vec![
         HandoverPart::text("Why you are here", why, 4_000, 19),
-        newest("Answers to your questions", carried::answers(state, attempt), 3_000, 17),
-        newest("Notes from people", carried::notes(state, attempt), 4_000, 16),
+        newest("Answers to your questions", parts::answers(state, attempt), 3_000, 17),
+        newest("Notes from people", parts::notes(state, attempt), 4_000, 16),
         HandoverPart::text(WAY_OUT, as_before(state, attempt, phase, first), 8_000, 21),
     ]
 }

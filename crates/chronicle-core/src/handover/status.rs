@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::carried::before;
+use super::parts::before;
 use super::{artifact_at, instructions, told_to};
 use crate::base::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
 use crate::base::quote::list;

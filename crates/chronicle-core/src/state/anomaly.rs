@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, FramePath, GateId};
+use crate::base::ids::{AttemptId, FolderId, FramePath, GateId, Place};
 
 /// Most anomalies that are kept: one is enough to know.
 pub(super) const ANOMALIES_MAX: usize = 8;
@@ -15,11 +15,11 @@ pub(super) const ANOMALIES_MAX: usize = 8;
 pub struct Anomaly {
     /// The line that has it.
     pub seq: u64,
-    /// What it refers to that does not exist.
+    /// What it refers to that was not so.
     pub what: Impossible,
 }
 
-/// A reference to something that does not exist.
+/// A reference to something that does not exist, or that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "id", rename_all = "snake_case")]
 pub enum Impossible {
@@ -33,4 +33,14 @@ pub enum Impossible {
     Workflow(String),
     /// A follow-up that nobody asked for.
     Help(FramePath),
+    /// A gate that was answered before.
+    AnsweredGate(GateId),
+    /// An attempt that ended before.
+    EndedAttempt(AttemptId),
+    /// The end of a wait at a place where nothing waits.
+    Wait(Place),
+    /// The end of an undo in a folder where none was begun.
+    Undo(FolderId),
+    /// A phase that is left although its frame is at another one.
+    Left(Place),
 }

@@ -202,6 +202,9 @@ impl Facts {
 
     fn take_edge(&mut self, taken: &EdgeTaken) {
         let place = taken.frame.place(&taken.from);
+        if self.frames.get(&taken.frame).is_some_and(|frame| frame.phase != taken.from) {
+            return self.impossible(Impossible::Left(place));
+        }
         // A person may leave a phase from outside of the workflow in it.
         let below = place.frame_below();
         let behind = match taken.by {

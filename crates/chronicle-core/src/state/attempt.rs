@@ -345,6 +345,9 @@ impl Facts {
         let Some(attempt) = self.attempt(ended.attempt) else {
             return self.impossible(Impossible::Attempt(ended.attempt));
         };
+        if attempt.ended.is_some() {
+            return self.impossible(Impossible::EndedAttempt(ended.attempt));
+        }
         match attempt.duty() {
             Some(duty) => self.end_chore(ended, duty),
             None => self.end_work(ended, after(ended, attempt)),

@@ -81,10 +81,13 @@ impl Facts {
         answer: &GateAnswer,
         &Spoken { who, note, agent, from }: &Spoken<'_>,
     ) {
-        self.remark_at_gate(id, answer, who, note);
-        let Some(gate) = self.gates.get_mut(number(id.0)) else {
-            return self.impossible(Impossible::Gate(id));
-        };
+        let is_answered = self.gates.get(number(id.0)).map(|gate| gate.answered.is_some());
+        match is_answered {
+            Some(false) => self.remark_at_gate(id, answer, who, note),
+            Some(true) => return self.impossible(Impossible::AnsweredGate(id)),
+            None => return self.impossible(Impossible::Gate(id)),
+        }
+        let Some(gate) = self.gates.get_mut(number(id.0)) else { return };
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::stages::left_as;
-use super::wait::Waited;
 use super::{
     Answered, Did, Facts, Frame, Impossible, Note, Parted, Stage, Unworded, Waiting, number, v1,
 };
 use crate::base::ids::{AttemptId, Cause, Outcome, Place, SHELL};
-use crate::event::wait::{WaitBegan, WaitEnded};
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, FollowUp, GateAnswer, Message, SnapshotUpdate, Why,
 };
@@ -79,29 +77,6 @@ impl Facts {
         }
     }
 
-    pub(super) fn begin_wait(&mut self, cause: Cause, began: &WaitBegan) {
-        self.change_frame(&began.place.frame(), |frame| {
-            frame.worker.counters.waits = began.number;
-            frame.stage = Stage::Waiting { wait: Box::new(Waited { began: began.clone(), cause }) };
-        });
-    }
-
-    /// Continues in the same session, unless a person chose another agent.
-    pub(super) fn end_wait(&mut self, ended: &WaitEnded) {
-        self.change_frame(&ended.place.frame(), |frame| {
-            let asked = || Why::Asked { note: ended.note.clone() };
-            let why = ended.agent.as_ref().map_or(Why::Waited, |_| asked());
-            frame.stage = Stage::Ready { why };
-            if ended.agent.is_some() {
-                (frame.agent, frame.worker.fallback) = (ended.agent.clone(), None);
-            }
-            if ended.who.is_some() {
-                // A person has looked at it, and wants it tried: the allowance is theirs to renew.
-                frame.worker.counters.waits = 0;
-            }
-        });
-    }
-
     pub(super) fn ask_cancel(&mut self, id: AttemptId, request: &str, answer: &str) {
         let answered = Answered::kept(answer, Unworded::Cancel);
         self.change(id, |attempt| {
@@ -163,6 +138,11 @@ impl Facts {
     }
 
     pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {
+        if let Message::Answer(gate) = message
+            && self.gates.get(number(gate.0)).is_none()
+        {
+            return self.impossible(Impossible::Gate(gate));
+        }
         self.hear(id, message);
         // Time without progress counts from here: what the worker was told may need a new beginning.
         self.spoken_to(cause, id);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Facts;
+use super::{Facts, Impossible};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
 use crate::event::AttemptStarted;
 use crate::event::trees::{Changes, Moment, RepositoryHead, TreeRecorded, UndoStarted};
@@ -204,7 +204,9 @@ impl Facts {
     }
 
     pub(super) fn end_undo(&mut self, folder: FolderId) {
-        self.trees.folder_mut(folder).undo = None;
+        if self.trees.folder_mut(folder).undo.take().is_none() {
+            self.impossible(Impossible::Undo(folder));
+        }
     }
 
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Frame, Stage};
+use super::{Facts, Frame, Impossible, Stage};
 use crate::base::ids::{AttemptId, Cause};
-use crate::event::wait::WaitBegan;
+use crate::event::Why;
+use crate::event::wait::{WaitBegan, WaitEnded};
 
 /// A wait that goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,36 @@ impl Facts {
             let Stage::Waiting { wait } = &frame.stage else { return None };
             Some((frame, &**wait))
         })
+    }
+
+    pub(super) fn begin_wait(&mut self, cause: Cause, began: &WaitBegan) {
+        self.change_frame(&began.place.frame(), |frame| {
+            frame.worker.counters.waits = began.number;
+            frame.stage = Stage::Waiting { wait: Box::new(Waited { began: began.clone(), cause }) };
+        });
+    }
+
+    /// Continues in the same session, unless a person chose another agent.
+    pub(super) fn end_wait(&mut self, ended: &WaitEnded) {
+        let mut nobody_waits = false;
+        self.change_frame(&ended.place.frame(), |frame| {
+            if !matches!(frame.stage, Stage::Waiting { .. }) {
+                return nobody_waits = true;
+            }
+            let asked = || Why::Asked { note: ended.note.clone() };
+            let why = ended.agent.as_ref().map_or(Why::Waited, |_| asked());
+            frame.stage = Stage::Ready { why };
+            if ended.agent.is_some() {
+                (frame.agent, frame.worker.fallback) = (ended.agent.clone(), None);
+            }
+            if ended.who.is_some() {
+                // A person has looked at it, and wants it tried: the allowance is theirs to renew.
+                frame.worker.counters.waits = 0;
+            }
+        });
+        if nobody_waits {
+            self.impossible(Impossible::Wait(ended.place.clone()));
+        }
     }
 
     /// The frame that waits after that attempt.

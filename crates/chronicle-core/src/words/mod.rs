@@ -120,6 +120,11 @@ pub fn impossible(anomaly: &Anomaly) -> String {
         Impossible::Workflow(key) => {
             format!("workflow `{}`, which the run does not have", one_line(key))
         }
+        Impossible::AnsweredGate(id) => format!("gate {id}, which was answered before"),
+        Impossible::EndedAttempt(id) => format!("attempt {id}, which ended before"),
+        Impossible::Wait(place) => format!("a wait at `{place}` that did not begin"),
+        Impossible::Undo(_) => "an undo that did not begin".to_owned(),
+        Impossible::Left(place) => format!("`{place}` as left, where the run was not"),
         Impossible::Help(path) => format!("help in `{}` that no worker asked for", path.as_str()),
     };
     format!("line {} names {what}", anomaly.seq)

@@ -1,6 +1,7 @@
 //! The tests of the pure half, in one binary: no clock, no files, no processes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod anomalies;
 mod decide;
 mod decide_asks;
 mod decide_budgets;

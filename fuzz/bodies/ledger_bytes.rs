@@ -79,7 +79,7 @@ fn open_anything(bytes: &[u8]) {
         Ok((writer, folded)) => {
             assert!(problem.is_none() && folded == lines);
             let kept = memory.bytes();
-            assert_eq!(kept.len() as u64, writer.head().at.0);
+            assert_eq!(kept.len() as u64, writer.head().at.for_backend());
             assert!(bytes.starts_with(&kept));
             let torn = writer.torn().map_or(0, |torn| torn.bytes);
             assert_eq!(kept.len() as u64 + torn, bytes.len() as u64);

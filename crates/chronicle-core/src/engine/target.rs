@@ -53,8 +53,9 @@ fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
     match phase.next.as_slice() {
         // Before the single `next`: otherwise a failure would take the success path of a linear workflow.
         _ if outcome.is_failure() => Err(format!(
-            "`{}` says nothing about the outcome `{outcome}`: name a target; {}",
+            "`{}` says nothing about the outcome `{}`: name a target; {}",
             phase.id,
+            quoted(outcome.as_str()),
             choices(phase)
         )),
         [] => Ok(PhaseId::from(DONE)),

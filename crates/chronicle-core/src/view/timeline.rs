@@ -1,6 +1,6 @@
 //! The timeline: what happened, line by line, after a sequence number.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::time::Millis;
 use crate::event::Event;
@@ -21,8 +21,16 @@ pub struct TimelineEntry {
     pub text: String,
     /// True for the many small events between decisions: tool calls, usage, file changes.
     pub detail: bool,
-    /// The event as data.
-    pub event: Event,
+    /// The event as data. `None` if a newer Chronicle wrote it and this one does not know it: its sentence is still told.
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
+}
+
+/// An event, if it is one that this version knows.
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Event>, D::Error> {
+    let event = serde_json::Value::deserialize(from)?;
+    // From a text, as lines are read: a second parser would be the code for every event once more.
+    Ok(serde_json::from_str(&event.to_string()).ok())
 }
 
 /// The events of a line as people read them.
@@ -35,7 +43,7 @@ pub fn timeline(line: &Line) -> Vec<TimelineEntry> {
             by: line.by.clone(),
             text: words::sentence(event),
             detail: event.is_detail(),
-            event: event.clone(),
+            event: Some(event.clone()),
         })
         .collect()
 }

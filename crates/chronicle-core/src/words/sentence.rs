@@ -5,10 +5,11 @@ use super::attempt::{
 };
 use super::gate::{answered, gate_opened, with_agent};
 use super::quote::{because, quote, saying};
+use super::said::unless_complete;
 use super::{
     budget, edge_taken, fallback, go_asked, loops, notice, plain, position, said, trees, wait,
 };
-use crate::base::ids::GateId;
+use crate::base::ids::{FramePath, GateId, Outcome};
 use crate::event::{Event, GateAnswer, LedgerRepaired, RunStarted};
 
 /// What happened, as one sentence. What agents said is in it, so control characters go: they could fool a terminal.
@@ -36,10 +37,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::EdgeTaken(edge) => edge_taken(edge),
         Event::GoAsked { place, who, note } => go_asked(place, who, note),
         Event::Rewound { to, carried } => position::rewound(*to, carried),
-        Event::FrameEnded { frame, .. } if frame.is_root() => "the workflow ended".into(),
-        Event::FrameEnded { frame, .. } => {
-            format!("the workflow in `{}` ended", frame.as_str())
-        }
+        Event::FrameEnded { frame, outcome, .. } => frame_ended(frame, outcome),
         Event::AttemptStarted(intent) => attempt_started(intent),
         Event::SessionOpened { attempt, session } => {
             format!("{attempt} works in session `{session}`")
@@ -127,4 +125,9 @@ fn gate_answered(
 ) -> String {
     let with = format!("{}{}", with_agent(agent), from_command(from));
     format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
+}
+
+fn frame_ended(frame: &FramePath, outcome: &Outcome) -> String {
+    let place = if frame.is_root() { String::new() } else { format!(" in `{}`", frame.as_str()) };
+    format!("the workflow{place} ended{}", unless_complete(outcome))
 }

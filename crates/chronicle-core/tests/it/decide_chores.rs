@@ -456,7 +456,7 @@ fn cleanup_of_the_workflow_when_a_workflow_inside_has_failed() {
         a1 leaves for `done`: "did it"
         a1 ended
           `in/a` left, workflow ended (fail)
-          the workflow in `in` ended
+          the workflow in `in` ended (fail)
           a2 cleans up `in`: `outer`
         a2's command 1 succeeded
         a2 ran every command

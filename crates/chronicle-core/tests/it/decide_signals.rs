@@ -317,9 +317,9 @@ phases:
               g1 waits at `in/judge` for intervention: workflow `inner` was started over 2 times, which is the limit
             g1 answered with `go done` by ann
               `in/judge` left, workflow ended (skipped) by a person
-              the workflow in `in` ended
+              the workflow in `in` ended (skipped)
               `in` left, workflow ended (skipped)
-              the workflow ended
+              the workflow ended (skipped)
               run done
         "#]],
     );

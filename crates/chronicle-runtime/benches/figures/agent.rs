@@ -120,7 +120,7 @@ fn drive(root: &Path, script: &Path) -> Driven {
     loop {
         if let Update::Happened(entries) = news.recv_timeout(PATIENCE).unwrap() {
             let is_session = |event: &Event| matches!(event, Event::SessionOpened { .. });
-            if entries.iter().any(|entry| is_session(&entry.event)) {
+            if entries.iter().any(|entry| entry.event.as_ref().is_some_and(is_session)) {
                 return driven;
             }
         }

@@ -140,7 +140,7 @@ impl Out {
         let (bytes, sum): (Vec<u8>, Sum) = ledger::encode(&line, &self.head.sum).unwrap();
         self.file.write_all(&bytes).unwrap();
         self.state.apply(&line);
-        let at = Cursor(self.head.at.0 + bytes.len() as u64);
+        let at = Cursor::of_backend(self.head.at.for_backend() + bytes.len() as u64);
         self.head = Head { seq: line.seq, sum, at };
         self.events += line.events.len() as u64;
     }

@@ -207,7 +207,8 @@ impl Watch for Watcher {
     fn shown(&mut self, state: &State, head: Head, lines: &[Line]) {
         let entries: Vec<_> = lines.iter().flat_map(view::timeline).collect();
         let matters = entries.iter().any(|entry| !entry.detail);
-        let is_answer = |entry: &TimelineEntry| matches!(entry.event, Event::GateAnswered { .. });
+        let is_answer =
+            |entry: &TimelineEntry| matches!(entry.event, Some(Event::GateAnswered { .. }));
         if let Some(publisher) = &self.publisher {
             publisher.synced(head);
             if entries.iter().any(is_answer) {

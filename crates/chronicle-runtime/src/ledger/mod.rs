@@ -151,7 +151,19 @@ impl Head {
 /// first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Cursor(pub u64);
+pub struct Cursor(u64);
+
+impl Cursor {
+    /// The position that a backend knows by that number.
+    pub fn of_backend(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number, for the backend that made it.
+    pub fn for_backend(self) -> u64 {
+        self.0
+    }
+}
 
 /// A last line that was not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]

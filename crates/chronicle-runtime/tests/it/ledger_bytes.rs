@@ -25,9 +25,9 @@ fn open_anything(bytes: &[u8]) {
         return;
     };
     assert_eq!(folded, read);
-    assert_eq!(memory.bytes(), bytes[..usize::try_from(writer.head().at.0).unwrap()]);
+    assert_eq!(memory.bytes(), bytes[..usize::try_from(writer.head().at.for_backend()).unwrap()]);
     let torn = writer.torn().map_or(0, |torn| torn.bytes);
-    assert_eq!(writer.head().at.0 + torn, bytes.len() as u64);
+    assert_eq!(writer.head().at.for_backend() + torn, bytes.len() as u64);
 }
 
 proptest! {
@@ -96,7 +96,7 @@ fn lines_longer_than_what_is_read_at_once_read_back() {
     drop(writer);
     let (writer, read) = open_all(&memory).unwrap();
     assert_eq!(read, (1..=12).map(long).collect::<Vec<_>>());
-    assert_eq!(writer.head().at.0, memory.bytes().len() as u64);
+    assert_eq!(writer.head().at.for_backend(), memory.bytes().len() as u64);
 }
 
 #[test]
@@ -126,13 +126,15 @@ fn a_power_cut_keeps_what_was_synced() {
         let (mut writer, _) = open_all(&memory).unwrap();
         append(writer.as_mut(), 1);
         writer.sync().unwrap();
-        memory.write_unsynced(&bytes[usize::try_from(heads[1].at.0).unwrap()..]).unwrap();
+        memory
+            .write_unsynced(&bytes[usize::try_from(heads[1].at.for_backend()).unwrap()..])
+            .unwrap();
         memory.lose_power(survivors);
         assert!(matches!(writer.sync(), Err(LedgerError::Fenced { .. })));
 
         let (writer, read) = open_all(&memory).unwrap();
-        let end = (heads[1].at.0 + survivors as u64).min(heads[3].at.0);
-        let whole = heads.iter().rfind(|head| head.at.0 <= end).unwrap();
+        let end = (heads[1].at.for_backend() + survivors as u64).min(heads[3].at.for_backend());
+        let whole = heads.iter().rfind(|head| head.at.for_backend() <= end).unwrap();
         assert_eq!((read, writer.head()), (lines(whole.seq), *whole));
     }
 }

@@ -70,17 +70,21 @@ pub(crate) fn a_head_between_two_lines_is_a_conflict(at: &impl FileBackend) {
     let (bytes, heads) = written(2);
     at.overwrite(&bytes);
     let (one, two) = (heads[1], heads[2]);
-    for (head, place) in
-        [(one, one.at.0 + 1), (one, 3), (one, 0), (two, two.at.0 + 1_000), (two, u64::MAX)]
-    {
-        assert_no_such_head(at, Head { at: Cursor(place), ..head });
+    for (head, place) in [
+        (one, one.at.for_backend() + 1),
+        (one, 3),
+        (one, 0),
+        (two, two.at.for_backend() + 1_000),
+        (two, u64::MAX),
+    ] {
+        assert_no_such_head(at, Head { at: Cursor::of_backend(place), ..head });
     }
     assert_eq!(at.bytes(), bytes);
 }
 
 pub(crate) fn a_partial_line_is_not_yet_a_line(at: &impl FileBackend) {
     let (bytes, heads) = written(2);
-    let first = usize::try_from(heads[1].at.0).unwrap();
+    let first = usize::try_from(heads[1].at.for_backend()).unwrap();
     at.overwrite(&bytes[..first]);
     let mut tail = at.ledger().read(heads[1]).unwrap();
     for end in first..bytes.len() {
@@ -100,7 +104,7 @@ pub(crate) fn a_partial_line_is_not_yet_a_line(at: &impl FileBackend) {
 
 pub(crate) fn a_full_disk_leaves_whole_lines(at: &impl FileBackend) {
     let (bytes, heads) = written(2);
-    for room in [0, 1, 10, heads[2].at.0 - heads[1].at.0 - 1] {
+    for room in [0, 1, 10, heads[2].at.for_backend() - heads[1].at.for_backend() - 1] {
         at.overwrite(b"");
         let (mut writer, _) = open_all(at.ledger().as_ref()).unwrap();
         append(writer.as_mut(), 1);

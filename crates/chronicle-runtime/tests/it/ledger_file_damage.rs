@@ -8,7 +8,7 @@ use crate::ledger_lines::{append, by_hand, lines, open_all, read_all, written};
 
 pub(crate) fn a_torn_tail_is_set_aside_at_every_byte(at: &impl FileBackend) {
     let (bytes, heads) = written(3);
-    let whole = usize::try_from(heads[2].at.0).unwrap();
+    let whole = usize::try_from(heads[2].at.for_backend()).unwrap();
     for end in whole..bytes.len() {
         at.overwrite(&bytes[..end]);
         let (mut writer, read) = open_all(at.ledger().as_ref()).unwrap();
@@ -46,7 +46,7 @@ fn assert_damaged(at: &impl FileBackend, bytes: &[u8], heads: &[Head], whole: us
     let (read, error) = read_all(at.ledger().as_ref());
     assert_eq!(read, lines(whole as u64));
     let Some(LedgerError::Damaged { line, spot, .. }) = error else { panic!("{error:?}") };
-    assert_eq!((line, spot), (whole as u64 + 1, format!("byte {}", heads[whole].at.0)));
+    assert_eq!((line, spot), (whole as u64 + 1, format!("byte {}", heads[whole].at.for_backend())));
     let opened = open_all(at.ledger().as_ref()).err();
     assert!(matches!(opened, Some(LedgerError::Damaged { .. })), "{opened:?}");
     assert_eq!(at.bytes(), bytes);
@@ -58,14 +58,15 @@ pub(crate) fn a_flipped_bit_is_found_at_every_byte(at: &impl FileBackend) {
     for index in 0..bytes.len() - 1 {
         let mut flipped = bytes.clone();
         flipped[index] ^= 1 << (index % 8);
-        let whole = heads.iter().filter(|head| head.at.0 <= index as u64).count() - 1;
+        let whole = heads.iter().filter(|head| head.at.for_backend() <= index as u64).count() - 1;
         assert_damaged(at, &flipped, &heads, whole);
     }
 }
 
 pub(crate) fn a_rewritten_line_is_found(at: &impl FileBackend) {
     let (bytes, heads) = written(3);
-    let ends: Vec<_> = heads.iter().map(|head| usize::try_from(head.at.0).unwrap()).collect();
+    let ends: Vec<_> =
+        heads.iter().map(|head| usize::try_from(head.at.for_backend()).unwrap()).collect();
     let text = String::from_utf8(bytes[ends[1]..ends[2] - 75].to_vec()).unwrap();
     let rewritten = by_hand(&text.replace("ada", "bob"), &heads[1].sum);
     assert_eq!(rewritten.len(), ends[2] - ends[1]);
@@ -75,12 +76,13 @@ pub(crate) fn a_rewritten_line_is_found(at: &impl FileBackend) {
     let (read, error) = read_all(at.ledger().as_ref());
     assert_eq!(read.len(), 2);
     let Some(LedgerError::Damaged { line, spot, .. }) = error else { panic!("{error:?}") };
-    assert_eq!((line, spot), (3, format!("byte {}", heads[2].at.0)));
+    assert_eq!((line, spot), (3, format!("byte {}", heads[2].at.for_backend())));
 }
 
 pub(crate) fn lines_out_of_order_are_found(at: &impl FileBackend) {
     let (bytes, heads) = written(3);
-    let ends: Vec<_> = heads.iter().map(|head| usize::try_from(head.at.0).unwrap()).collect();
+    let ends: Vec<_> =
+        heads.iter().map(|head| usize::try_from(head.at.for_backend()).unwrap()).collect();
     let part = |number: usize| &bytes[ends[number - 1]..ends[number]];
     assert_damaged(at, &[part(1), part(3)].concat(), &heads, 1);
     assert_damaged(at, &[part(1), part(3), part(2)].concat(), &heads, 1);

@@ -329,7 +329,7 @@ fn a_cache_is_believed_only_while_it_fits_the_ledger() {
 
     at.overwrite(&bytes[..bytes.len() - 1]);
     assert_eq!(loaded(), None, "the ledger is shorter");
-    let end = usize::try_from(heads[3].at.0).unwrap();
+    let end = usize::try_from(heads[3].at.for_backend()).unwrap();
     let mut other = bytes.clone();
     other[end - 10] = if other[end - 10] == b'0' { b'1' } else { b'0' };
     at.overwrite(&other);

@@ -62,7 +62,7 @@ pub(crate) fn written(count: u64) -> (Vec<u8>, Vec<Head>) {
         let (more, next) = encode(&line(seq), &sum).unwrap();
         bytes.extend_from_slice(&more);
         sum = next;
-        heads.push(Head { seq, sum, at: Cursor(bytes.len() as u64) });
+        heads.push(Head { seq, sum, at: Cursor::of_backend(bytes.len() as u64) });
     }
     (bytes, heads)
 }

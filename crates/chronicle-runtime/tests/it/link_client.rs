@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread::JoinHandle;
 
+use chronicle_core::event::Event;
 use chronicle_runtime::for_tests::ledger::{Folder, Holder, Ledger, LedgerClaim};
 use chronicle_runtime::for_tests::link::{Client, LINE_MAX, LinkError};
 use chronicle_runtime::handle::{Bit, News};
@@ -79,6 +80,19 @@ fn an_update_longer_than_any_request_is_read() {
     assert_eq!((last.entries[0].text.as_str(), &last.view), ("short", &None));
     let asked = r#"{"id":0,"ask":{"watch":{"since":7,"activity":true}}}"#;
     assert!(said.contains("\"who\":\"ann\"") && said.contains(asked), "{said}");
+}
+
+#[test]
+fn an_event_of_an_unknown_kind_is_still_told() {
+    let mut newer = update(8, "a thing happened");
+    newer["update"]["entries"][0]["event"] = json!({"kind": "thing_happened", "data": {"n": 1}});
+    let (heard, _) = watched(vec![newer, update(9, "resumed")]);
+    let [Ok(News::Update(first)), Ok(News::Update(next))] = &heard[..] else {
+        panic!("heard {heard:?}");
+    };
+    let entry = &first.entries[0];
+    assert_eq!((entry.text.as_str(), &entry.event), ("a thing happened", &None));
+    assert_eq!(next.entries[0].event, Some(Event::RunResumed));
 }
 
 #[test]

@@ -113,12 +113,20 @@ fn a_cache_that_knows_a_line_which_is_not_there_is_a_sign_of_damage() {
     assert_damaged(&run, "another ledger's");
 
     let (head, state) = folded(&run);
-    ledger::save(&ledger_of(&run), &Head { at: Cursor(head.at.0 + 1), ..head }, &lie(&state))
-        .unwrap();
+    ledger::save(
+        &ledger_of(&run),
+        &Head { at: Cursor::of_backend(head.at.for_backend() + 1), ..head },
+        &lie(&state),
+    )
+    .unwrap();
     assert_damaged(&run, "after the last byte");
 
-    ledger::save(&ledger_of(&run), &Head { at: Cursor(head.at.0 - 1), ..head }, &lie(&state))
-        .unwrap();
+    ledger::save(
+        &ledger_of(&run),
+        &Head { at: Cursor::of_backend(head.at.for_backend() - 1), ..head },
+        &lie(&state),
+    )
+    .unwrap();
     assert_damaged(&run, "in the middle of a line");
 
     // The ledger went back to an earlier copy.

@@ -181,7 +181,7 @@ impl Database {
     pub(super) fn check_head(&self, run: &str, head: &Head) -> Result<(), LedgerError> {
         self.turn(run)?;
         let stands = match self.row(run, head.seq) {
-            Some(row) => row.sum == head.sum && head.at == Cursor(head.seq),
+            Some(row) => row.sum == head.sum && head.at == Cursor::of_backend(head.seq),
             None => *head == Head::EMPTY,
         };
         let why = || format!("it has no such row {}", head.seq);

@@ -27,7 +27,7 @@ impl TableLines {
             return Err(damaged(run, seq, "its sum is wrong".to_owned()));
         }
         let line = parse(run, seq, &row.text)?;
-        self.head = Head { seq, sum, at: Cursor(seq) };
+        self.head = Head { seq, sum, at: Cursor::of_backend(seq) };
         Ok(Some((line, self.head)))
     }
 }

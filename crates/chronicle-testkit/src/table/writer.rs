@@ -129,7 +129,7 @@ impl Writer for TableWriter {
         })?;
         let sum = self.head.sum.then(text.as_bytes());
         self.waiting.push((line.seq, LineRow { epoch: self.session.epoch, sum, text }));
-        self.head = Head { seq: line.seq, sum, at: Cursor(line.seq) };
+        self.head = Head { seq: line.seq, sum, at: Cursor::of_backend(line.seq) };
         Ok(self.head)
     }
 

@@ -120,10 +120,10 @@ impl DemoProject {
                 // A ledger that is not there yet is looked for again.
                 for entry in follow.poll().unwrap_or_default() {
                     match &entry.event {
-                        Event::PhaseEntered { place } => {
+                        Some(Event::PhaseEntered { place }) => {
                             *second = place.as_str() == "implementation";
                         }
-                        Event::FileChanged { .. } if *second => return Ok(folder.clone()),
+                        Some(Event::FileChanged { .. }) if *second => return Ok(folder.clone()),
                         _ => {}
                     }
                 }

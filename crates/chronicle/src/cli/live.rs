@@ -283,7 +283,7 @@ impl Screen {
         for entry in entries.iter().filter(|entry| !entry.detail) {
             let time = self.paint.ink(Ink::Dim, &terminal::clock(entry.at));
             terminal::talk(&format!("{time}  {}", entry.text));
-            if self.rings && is_news(&entry.event) {
+            if self.rings && entry.event.as_ref().is_some_and(is_news) {
                 terminal::ring(&entry.text);
             }
         }

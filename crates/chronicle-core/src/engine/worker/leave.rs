@@ -108,16 +108,19 @@ fn agrees(phase: &Phase, asked: &LeaveRequest<'_>, outcome: &Outcome) -> Result<
     let by_outcome = phase.on.get(outcome).filter(|_| is_said);
     match (asked.target, by_outcome) {
         (Some(target), Some(other)) if target != other && !phase.asks_verdict() => Err(format!(
-            "`{outcome}` leads from `{}` to `{other}`, not to `{}`: leave out the target, or say another \
+            "`{}` leads from `{}` to `{other}`, not to `{}`: leave out the target, or say another \
              outcome",
+            quoted(outcome.as_str()),
             phase.id,
             quoted(target.as_str())
         )),
         (Some(target), Some(other)) if target != other => Err(format!(
-            "`{}` asks for a verdict, and `{outcome}` leads to `{other}`, not to `{target}`: say \
+            "`{}` asks for a verdict, and `{}` leads to `{other}`, not to `{}`: say \
              `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or \
              `Verdict: FAIL`",
-            phase.id
+            phase.id,
+            quoted(outcome.as_str()),
+            quoted(target.as_str())
         )),
         (Some(_) | None, _) => Ok(()),
     }

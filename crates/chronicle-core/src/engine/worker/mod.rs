@@ -10,7 +10,6 @@ mod step;
 
 use super::scratch::Scratch;
 use crate::base::ids::{AttemptId, GateId};
-use crate::base::limits::{TEXT_MAX, bounded};
 use crate::definition::workflow::{Phase, SIGNALS, signal_named};
 use crate::event::Event;
 use crate::event::input::Answer;
@@ -52,9 +51,10 @@ pub(super) fn signal(
         && !is_step_of(attempt, step)
     {
         let why = words::other_step(attempt, step);
-        return refuse(scratch, &call, bounded(&why, TEXT_MAX));
+        return refuse(scratch, &call, why);
     }
-    // Refusals are recorded too: a worker that repeats the call gets the same words, and people see what it tried.
+    // Refusals are recorded too: a worker that repeats the call gets the same words, and people see what it tried. They are never
+    // cut: what they quote is, so that what to do instead stays.
     let answered = match signal.meant() {
         Signal::OfStep { .. } => Err("a signal is for one step: name one `stepId`".to_owned()),
         Signal::Status => return step::status(scratch, &call),
@@ -70,7 +70,7 @@ pub(super) fn signal(
         Signal::Snapshot(update) => snapshot::update(scratch, &call, update),
         Signal::Ask(question) => ask::ask(scratch, &call, question),
     };
-    answered.unwrap_or_else(|why| refuse(scratch, &call, bounded(&why, TEXT_MAX)))
+    answered.unwrap_or_else(|why| refuse(scratch, &call, why))
 }
 
 /// True if a worker may mean its own work by that word: its attempt, its place, or a part of the place.

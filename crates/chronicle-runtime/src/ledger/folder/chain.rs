@@ -101,7 +101,7 @@ impl LineChain {
             let bytes = &self.buffer[self.start..self.start + length];
             let sum = line::checked(bytes, &self.head.sum)
                 .map_err(|error| line_error(&self.path, &self.head, error))?;
-            let at = Cursor(offset(&self.head) + length as u64);
+            let at = Cursor::of_backend(offset(&self.head) + length as u64);
             self.head = Head { seq: self.head.seq + 1, sum, at };
             self.start += length;
         }
@@ -162,7 +162,7 @@ impl LineChain {
                 self.searched = self.start;
                 line_error(&self.path, &self.head, error)
             })?;
-        let at = Cursor(offset(&self.head) + length as u64);
+        let at = Cursor::of_backend(offset(&self.head) + length as u64);
         self.head = Head { seq: line.seq, sum, at };
         self.start += length;
         Ok((line, self.head))
@@ -210,7 +210,7 @@ impl LineChain {
 
     fn conflict(&self, what: &str) -> LedgerError {
         let Head { seq, at, .. } = self.head;
-        let why = format!("{what} (line {seq}, which ended at byte {})", at.0);
+        let why = format!("{what} (line {seq}, which ended at byte {})", at.for_backend());
         LedgerError::Conflict { place: place(&self.path), why }
     }
 }

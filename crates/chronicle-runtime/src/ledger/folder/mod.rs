@@ -207,7 +207,7 @@ impl Ledger for Folder {
 
 /// Byte offset of the line after this head: the meaning of a cursor here.
 fn offset(head: &Head) -> u64 {
-    head.at.0
+    head.at.for_backend()
 }
 
 /// A path as errors show it.

@@ -300,7 +300,7 @@ impl Writer for FolderWriter {
         self.lay_out(line)?;
         fail::at(Point::BeforeAppend);
         self.waiting.extend_from_slice(&bytes);
-        let at = Cursor(offset(&self.head) + bytes.len() as u64);
+        let at = Cursor::of_backend(offset(&self.head) + bytes.len() as u64);
         self.head = Head { seq: line.seq, sum, at };
         Ok(self.head)
     }

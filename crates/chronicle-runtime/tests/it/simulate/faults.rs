@@ -125,7 +125,7 @@ impl Sim<'_> {
     /// A byte of the synced lines changes: that must be found, and no line be lost for it.
     fn damage(&mut self) -> Checked {
         let good = self.platter.bytes(Path::new(LEDGER)).unwrap_or_default();
-        let synced = usize::try_from(self.oracle.head.at.0).unwrap_or(0);
+        let synced = usize::try_from(self.oracle.head.at.for_backend()).unwrap_or(0);
         if !self.supervisors.is_empty() || self.disk.failing || synced < 2 {
             return Ok(());
         }

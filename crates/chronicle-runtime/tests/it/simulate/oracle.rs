@@ -76,9 +76,9 @@ impl Oracle {
     /// A line on disk: the one that was written, if it has its sum, which stands for every byte up to its end. Whether those
     /// bytes are read as that line shows when the ledger is opened next, and at the end of every third run it is.
     fn read(&mut self, text: &[u8]) -> Result<(Line, Head), String> {
-        let (seq, bytes) = (self.head.seq + 1, self.head.at.0 + text.len() as u64);
+        let (seq, bytes) = (self.head.seq + 1, self.head.at.for_backend() + text.len() as u64);
         let is_it = |(head, _): &(Head, Line)| {
-            (head.seq, head.at.0) == (seq, bytes) && text.ends_with(&closing(head))
+            (head.seq, head.at.for_backend()) == (seq, bytes) && text.ends_with(&closing(head))
         };
         if let Some(index) = self.written.iter().position(is_it) {
             let (head, line) = self.written.swap_remove(index);
@@ -86,12 +86,12 @@ impl Oracle {
         }
         let (line, sum) = ledger::decode(text, &self.head.sum, seq)
             .map_err(|error| format!("line {seq} on disk cannot be read: {error}"))?;
-        Ok((line, Head { seq, sum, at: Cursor(bytes) }))
+        Ok((line, Head { seq, sum, at: Cursor::of_backend(bytes) }))
     }
 
     /// Reads on to the end of what is on disk.
     pub(super) fn catch_up(&mut self, disk: &Simulated) -> Checked {
-        let from = usize::try_from(self.head.at.0).unwrap_or(usize::MAX);
+        let from = usize::try_from(self.head.at.for_backend()).unwrap_or(usize::MAX);
         let bytes = disk.synced(Path::new(LEDGER), from);
         let mut rest = bytes.as_slice();
         while let Some(length) = whole_line(rest) {

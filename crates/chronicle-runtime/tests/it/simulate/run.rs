@@ -255,7 +255,7 @@ impl Sim<'_> {
         self.supervisors.clear();
         // Lines that somebody wrote and nobody synced are a part of the run for whoever opens it, not for a stranger yet.
         let bytes = self.platter.bytes(Path::new(LEDGER)).map_or(0, |bytes| bytes.len() as u64);
-        let is_settled = bytes == self.oracle.head.at.0;
+        let is_settled = bytes == self.oracle.head.at.for_backend();
         match self.rng.below(6) {
             0 if is_settled => self.look()?,
             0 | 1 => {

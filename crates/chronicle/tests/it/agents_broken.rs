@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};
-use crate::session::{Session, Started, send, workers};
+use crate::session::{Session, Started, send, until, workers};
 
 const ONE: &str = "name: One\nphases: {work: {next: [done]}}\n";
 /// A busy machine may keep an agent silent for as long while it only starts: then it is reminded once more.
@@ -30,6 +30,8 @@ fn in_mid_turn(kind: Kind, workflow: &str) -> (AgentYard, Started) {
     let yard = AgentYard::new(kind, workflow, &talks);
     let supervisor = yard.spawn(&yard.run_args());
     assert!(yard.server.wait_for_stall("late", PATIENCE), "{}", yard.transcripts());
+    // Agents write down what was said in their own time. What is not on their disk yet nobody can go on with.
+    until("the agent keeps its first answer", || yard.keeps(&["Writing.", "a.txt"]));
     (yard, supervisor)
 }
 

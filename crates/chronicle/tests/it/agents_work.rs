@@ -41,7 +41,9 @@ fn in_three_phases(kind: Kind) -> Value {
             "implement",
             "`implement`: ",
             &json!([
-                {"calls": [build, rest], "usage": usage(1300, 30)},
+                // One after the other: of a file that is removed while another is made beside it, nobody can tell when.
+                {"calls": [build], "usage": usage(1300, 30)},
+                {"calls": [rest], "usage": usage(65, 15)},
                 {"calls": [kind.leave("review", "greets")], "usage": usage(70, 20)},
                 {"say": "Built.", "usage": usage(80, 5)},
             ])
@@ -82,7 +84,7 @@ fn walks_three_phases(kind: Kind) {
     assert_eq!(paths, ["plan.md", "hello.txt"]);
     let asked = yard.server.asked();
     let personas = ["You are the pathfinder.", "You are the smith.", "You are the ward."];
-    for (request, persona) in asked.iter().step_by(3).zip(personas) {
+    for (request, persona) in [0, 3, 7].map(|at| &asked[at]).into_iter().zip(personas) {
         assert!(request.system.contains(persona), "{:.2000}", request.system);
         assert!(request.first().contains("Add a greeting"));
     }

@@ -1,0 +1,194 @@
+//! Workflows of other programs: what they mean here.
+
+use chronicle_runtime::for_tests::discover;
+use expect_test::expect;
+
+use crate::discover_formats::{PHASE, check, lay_out, told};
+
+#[test]
+fn the_chronicles_own_example_loads_with_its_undefined_state() {
+    let template = r#"{"name": "f", "states": {
+        "planning": {"persona": "Plan.", "next": ["implementation"], "requires_approval": true},
+        "implementation": {"agent": "builder", "persona": "unused", "tools": "read, edit", "next": ["verification", "planning"], "timeout_minutes": 20}
+    }}"#;
+    let root = tempfile::tempdir().unwrap();
+    let places = lay_out(root.path(), &[("proj/.pi/chronicle/workflows/f.json", template)]);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        f < proj/.pi/chronicle/workflows/f.json
+          warning[unknown-persona] proj/.pi/chronicle/workflows/f.json:2:22: no persona is called `Plan.`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+          warning[unknown-persona] proj/.pi/chronicle/workflows/f.json:3:28: no persona is called `builder`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+          warning[conflicting-fields] proj/.pi/chronicle/workflows/f.json:3:48: `agent` names the persona: this text is not used
+          warning[implicit-phase] proj/.pi/chronicle/workflows/f.json:3:101: no state is called `verification`: a worker that may only read is added
+    "#]].assert_eq(&told(&catalog, root.path()));
+    let workflow = catalog.named(&places, "f").unwrap().workflows.remove(0);
+    let ids: Vec<&str> = workflow.phases.iter().map(|phase| phase.id.as_str()).collect();
+    assert_eq!(ids, ["planning", "implementation", "verification"]);
+    assert_eq!(workflow.initial.as_str(), "planning");
+    let built = &workflow.phases[1];
+    assert_eq!((built.persona.as_deref(), built.agent.as_deref()), (None, None));
+    let implicit = &workflow.phases[2];
+    assert_eq!(implicit.tools.allow.as_deref().unwrap(), ["read", "grep", "find", "ls", "glob"]);
+    assert_eq!(built.tools.allow.as_deref().unwrap(), ["read"]);
+    assert_eq!(built.limits.timeout_ms, Some(20 * 60_000));
+}
+
+#[test]
+fn a_restriction_in_another_spelling_is_an_error_in_files_of_other_programs_too() {
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md]\n";
+    for head in [
+        "Tools: {blacklist: [bash]}",
+        "tools: {blackList: [bash]}",
+        "tools: [read]",
+        "tools: {blacklist: {bash: true}}",
+        "blacklist: [bash]",
+        "allowed_tools: [read]",
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let phase = format!("---\nid: a\nname: A\nemoji: x\n{head}\n---\nDo it.\n");
+        let files =
+            [("proj/.pi/workflows/p/workflow.yaml", pi), ("proj/.pi/workflows/p/a.md", &phase)];
+        let catalog = discover::find_in(&lay_out(root.path(), &files));
+        assert!(!catalog.workflows[0].is_usable, "{head}: {}", told(&catalog, root.path()));
+    }
+    for field in [
+        r#""Tools": "read""#,
+        r#""allowed_tools": "read""#,
+        r#""requiresApproval": true"#,
+        r#""requires_aproval": true"#,
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let text = format!(
+            r#"{{"name": "f", "states": {{"a": {{"persona": "Plan it well.", {field}}}}}}}"#
+        );
+        let places = lay_out(root.path(), &[("proj/.pi/chronicle/workflows/f.json", &text)]);
+        let catalog = discover::find_in(&places);
+        assert!(!catalog.workflows[0].is_usable, "{field}: {}", told(&catalog, root.path()));
+    }
+}
+
+#[test]
+fn chains_as_people_write_them() {
+    check(
+        &[
+            ("proj/agents/a.md", "---\nname: a\n---\nA.\n"),
+            (
+                "proj/agents/agent-chain.yaml",
+                "# all of them\ndefault: nowhere\nchains:\n  look:\n    description: looks\n    steps:\n      - agent: a\n        prompt: x\n  list:\n    - {agent: a, prompt: y}\n",
+            ),
+            (
+                "proj/.pi/agents/agent-chain.yaml",
+                "plain:\n  description: Plan: then build\n  steps:\n    - agent: a\n      prompt: Do this: $INPUT # and that\\nthen stop: really\n    - agent: a\n      prompt: \"Quoted: $INPUT\"\n",
+            ),
+        ],
+        &expect![[r#"
+            look < proj/agents/agent-chain.yaml
+            list < proj/agents/agent-chain.yaml
+            plain < proj/.pi/agents/agent-chain.yaml
+            persona a < proj/agents/a.md
+            warning[unknown-chain] proj/agents/agent-chain.yaml:2:10: no chain is called `nowhere`
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_of_chains_by_its_path_is_its_chains() {
+    let root = tempfile::tempdir().unwrap();
+    let several = "one: {steps: [{agent: a, prompt: x}]}\ntwo: {steps: [{agent: a, prompt: x}]}\n";
+    let files = [
+        ("proj/agents/a.md", "---\nname: a\n---\nA.\n"),
+        ("elsewhere/agent-chain.yaml", several),
+        ("only/agent-chain.yaml", "one: {steps: [{agent: a, prompt: x}]}"),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    let path = |name: &str| root.path().join(name).join("agent-chain.yaml").display().to_string();
+    let (chains, problems) = catalog.chains_at(&places, &path("elsewhere")).unwrap();
+    let keys: Vec<&str> = chains.iter().map(|it| it.workflows[0].key.as_str()).collect();
+    assert_eq!((keys, problems.list.len()), (vec!["one", "two"], 0));
+    let error = catalog.named(&places, &path("elsewhere")).unwrap_err().to_string();
+    assert!(error.ends_with("holds several chains: `one`, `two`"), "{error}");
+    let only = catalog.named(&places, &path("only")).unwrap();
+    assert!(only.is_usable(), "{:?}", only.problems);
+    assert_eq!(only.workflows[0].key, "one");
+}
+
+#[test]
+fn a_state_called_done_that_works_is_worked_and_ends() {
+    let template = r#"{"initial": "plan", "states": {
+        "plan": {"persona": "You plan it.", "next": ["done", "plan"]},
+        "done": {"persona": "You write it up.", "next": ["plan"], "requires_approval": true}
+    }}"#;
+    let plain = r#"{"states": {"plan": {"persona": "You plan it.", "next": ["done"]}, "done": {"description": "over", "next": []}}}"#;
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md, done.md, b.md]\n";
+    let root = tempfile::tempdir().unwrap();
+    let phase = |id: &str| PHASE.replace("id: a", &format!("id: {id}"));
+    let files = [
+        ("proj/.pi/chronicle/workflows/works.json", template),
+        ("proj/.pi/chronicle/workflows/plain.json", plain),
+        ("proj/.pi/workflows/list/workflow.yaml", pi),
+        ("proj/.pi/workflows/list/a.md", &phase("a")),
+        ("proj/.pi/workflows/list/done.md", &phase("done")),
+        ("proj/.pi/workflows/list/b.md", &phase("b")),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        list < proj/.pi/workflows/list/workflow.yaml
+          note[done-works] proj/.pi/workflows/list/done.md:1:1: `done` is the word for the end: this one is called `finish` here
+        plain < proj/.pi/chronicle/workflows/plain.json
+        works < proj/.pi/chronicle/workflows/works.json
+          note[done-works] proj/.pi/chronicle/workflows/works.json:3:9: `done` is the word for the end: this one is called `finish` here
+    "#]].assert_eq(&told(&catalog, root.path()));
+    let ways = |name: &str| -> Vec<String> {
+        let workflow = catalog.named(&places, name).unwrap().workflows.remove(0);
+        let way = |phase: &chronicle_core::definition::workflow::Phase| {
+            format!("{} ({}) -> {:?} {:?}", phase.id, phase.name, phase.next, phase.approval)
+        };
+        workflow.phases.iter().map(way).collect()
+    };
+    expect![[r#"
+        [
+            [
+                "plan (plan) -> [PhaseId(\"finish\"), PhaseId(\"plan\")] None",
+                "finish (done) -> [] Before",
+            ],
+            [
+                "plan (plan) -> [PhaseId(\"done\")] None",
+                "done (done) -> [] None",
+            ],
+            [
+                "a (A) -> [PhaseId(\"finish\")] None",
+                "finish (A) -> [PhaseId(\"b\")] None",
+                "b (A) -> [] None",
+            ],
+        ]
+    "#]]
+    .assert_debug_eq(&["works", "plain", "list"].map(ways));
+}
+
+#[test]
+fn lists_of_pi_workflows_bind_the_workers_own_calls_and_a_loop_policy_of_the_chronicle_is_kept() {
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md, b.md]\n";
+    let limited =
+        |id: &str, tools: &str| PHASE.replace("id: a\n", &format!("id: {id}\ntools:\n  {tools}\n"));
+    let template = r#"{"initial": "plan",
+        "loop_policy": {"pair_bounce_threshold": 5, "stagnation_threshold": 2, "hard_transition_cap": 4},
+        "states": {"plan": {"persona": "You plan it.", "next": ["plan"]}}}"#;
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.pi/workflows/list/workflow.yaml", pi),
+        ("proj/.pi/workflows/list/a.md", &limited("a", "blacklist: [edit]")),
+        ("proj/.pi/workflows/list/b.md", &limited("b", "whitelist: [read]\n  subagents: bound")),
+        ("proj/.pi/chronicle/workflows/loops.json", template),
+    ];
+    let places = lay_out(root.path(), &files);
+    let catalog = discover::find_in(&places);
+    let read = |name: &str| catalog.named(&places, name).unwrap().workflows.remove(0);
+    let lists: Vec<_> = read("list").phases.into_iter().map(|phase| phase.tools).collect();
+    assert_eq!((lists[0].deny.as_slice(), lists[0].own_only), (&["edit".to_owned()][..], true));
+    let allowed = lists[1].allow.as_deref();
+    assert_eq!((allowed, lists[1].own_only), (Some(&["read".to_owned()][..]), false));
+    let judged = read("loops").phases[0].limits.loops.progress.unwrap();
+    assert_eq!((judged.bounce, judged.stagnation, judged.cap), (5, 2, 4));
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chronicle_core::definition::persona::{self, Persona, Team};
 use chronicle_core::definition::workflow::{Format, Problem, Severity, Source, Trouble};
 
-use super::files::{self, has_ending};
+use super::files::{self, FolderEntry, has_ending};
 use super::places::{Places, harmless};
 use super::problems::FileProblems;
 use super::{Level, Origin};
@@ -146,8 +146,8 @@ fn folders(places: &Places) -> Vec<PersonaFolder> {
 pub(super) fn find(places: &Places) -> (Vec<FoundPersona>, FileProblems) {
     let mut search = Search::default();
     for folder in folders(places) {
-        for path in pages(&folder.path, &mut search) {
-            search.file(&path, &folder);
+        for page in pages(&folder, &mut search) {
+            search.file(&page, &folder);
         }
     }
     for file in places.personas {
@@ -170,10 +170,18 @@ struct Search {
 }
 
 impl Search {
-    fn file(&mut self, path: &Path, folder: &PersonaFolder) {
+    fn file(&mut self, page: &Page, folder: &PersonaFolder) {
+        let path = page.path.as_path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let origin = Origin::of(folder.level, path);
-        match files::source(path, stem) {
+        let source = match page.is_read {
+            true => files::source(path, stem),
+            false => {
+                let hint = format!("if it is one, call it `{}.md`", harmless(stem));
+                Err(Trouble::new("not-read", "not read: a persona is a file `NAME.md`").hint(hint))
+            }
+        };
+        match source {
             Ok(source) => self.add(source, folder.format, origin, Some(&folder.path)),
             Err(trouble) => self.unreadable(path, stem, origin, trouble, folder),
         }
@@ -188,8 +196,9 @@ impl Search {
         trouble: Trouble,
         folder: &PersonaFolder,
     ) {
-        // A link that leads nowhere has no content that could name another persona.
-        let is_gone = trouble.code == "not-found";
+        // A link that leads nowhere has no content that could name another persona, and a file that is none is known by its name
+        // alone.
+        let is_known = ["not-found", "not-read"].contains(&trouble.code) || path.is_dir();
         let problem = Problem::of_file(origin.path.clone(), Severity::Error, trouble);
         let found = FoundPersona {
             persona: Persona { name: harmless(stem), ..Persona::default() },
@@ -209,7 +218,7 @@ impl Search {
         };
         let blind = Blind { path: found.origin.path.clone(), names: None };
         self.push(found, folder.format);
-        self.blind.extend((!is_gone).then_some(blind));
+        self.blind.extend((!is_known).then_some(blind));
     }
 
     fn add(&mut self, source: Source, format: Format, origin: Origin, folder: Option<&Path>) {
@@ -247,10 +256,40 @@ impl Search {
     }
 }
 
-/// The Markdown files of a folder, then those of its subfolders.
-fn pages(folder: &Path, search: &mut Search) -> Vec<PathBuf> {
+/// A file that is a persona, or that is named like one.
+struct Page {
+    path: PathBuf,
+    /// False if it has another ending than personas have: it keeps the place of the persona that its name tells.
+    is_read: bool,
+}
+
+/// Endings of files that people take for personas.
+const ALIKE: [&str; 8] = ["md", "markdown", "mdx", "txt", "yaml", "yml", "json", "toml"];
+/// Files without an ending that people keep everywhere.
+const NO_PERSONAS: [&str; 4] = ["readme", "license", "changelog", "makefile"];
+
+/// What an entry of a folder is. In folders of other programs only Markdown can have been meant.
+fn page(entry: &FolderEntry, format: Format) -> Option<Page> {
+    let ending = entry.path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
+    let is_markdown = matches!(ending.as_deref(), Some("md" | "markdown"));
+    let is_meant = match ending.as_deref() {
+        Some(ending) => ALIKE.contains(&ending),
+        None => !NO_PERSONAS.contains(&entry.name.to_lowercase().as_str()),
+    };
+    let is_one = match (entry.is_folder, format) {
+        (true, _) => has_ending(&entry.path, "md"),
+        (false, Format::Native) => is_meant,
+        (false, _) => is_markdown,
+    };
+    let is_read = has_ending(&entry.path, "md");
+    is_one.then(|| Page { path: entry.path.clone(), is_read })
+}
+
+/// The personas of a folder, then those of its subfolders.
+fn pages(folder: &PersonaFolder, search: &mut Search) -> Vec<Page> {
     let mut pages = Vec::new();
-    let mut level = vec![folder.to_owned()];
+    let mut level = vec![folder.path.clone()];
+    let format = folder.format;
     for _ in 0..DEPTH_MAX {
         let mut below = Vec::new();
         for folder in std::mem::take(&mut level) {
@@ -263,11 +302,10 @@ fn pages(folder: &Path, search: &mut Search) -> Vec<PathBuf> {
                 }
             }
             for entry in entries.into_iter().filter(|entry| !entry.name.starts_with('.')) {
-                match entry.is_folder {
-                    // A link could lead in a circle, or to all of the disk.
-                    true if !entry.path.is_symlink() => below.push(entry.path),
-                    false if has_ending(&entry.path, "md") => pages.push(entry.path),
-                    true | false => {}
+                pages.extend(page(&entry, format));
+                // A link could lead in a circle, or to all of the disk.
+                if entry.is_folder && !entry.path.is_symlink() {
+                    below.push(entry.path);
                 }
             }
         }

@@ -172,7 +172,9 @@ impl Search<'_> {
         let mut files: Vec<(String, usize, PathBuf)> = Vec::new();
         for entry in self.entries(&folder) {
             let ending = Path::new(&entry.name).extension().and_then(|ending| ending.to_str());
-            let rank = ENDINGS.iter().position(|known| Some(*known) == ending);
+            // In any case: `review.YAML` must not give way to another `review`.
+            let is_it = |known: &&str| ending.is_some_and(|it| it.eq_ignore_ascii_case(known));
+            let rank = ENDINGS.iter().position(|known| is_it(&known));
             match (rank, entry.is_folder) {
                 (Some(rank), false) => {
                     let stem = Path::new(&entry.name).file_stem().and_then(|stem| stem.to_str());
@@ -188,7 +190,7 @@ impl Search<'_> {
                     files.push((stem.unwrap_or_default().to_owned(), rank, entry.path));
                 }
                 (None, true) => self.pass_over_inside(&entry),
-                (None, false) => {}
+                (None, false) => self.pass_over_other(&entry, ending),
             }
         }
         // By name and then by ending: which of two files of one name wins must not depend on the order of the disk.
@@ -242,6 +244,14 @@ impl Search<'_> {
         for file in files.filter(|file| is_like_workflow(&file.path)) {
             let trouble = Trouble::new("not-read", message.clone()).hint(hint.clone());
             self.problems.add_note(&file.path, trouble);
+        }
+    }
+
+    /// Says of a file with an ending that people take for that of a workflow that it is not read.
+    fn pass_over_other(&mut self, entry: &FolderEntry, ending: Option<&str>) {
+        if matches!(ending, None | Some("toml" | "txt" | "md" | "json5" | "jsonc")) {
+            let message = "not read: a workflow is a file `NAME.yaml` or `NAME.json`";
+            self.problems.add_note(&entry.path, Trouble::new("not-read", message));
         }
     }
 

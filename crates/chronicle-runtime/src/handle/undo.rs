@@ -15,6 +15,7 @@ use chronicle_core::event::trees::{Changes, Restored, TREE_UNREADABLE_MAX};
 use chronicle_core::view::{Spans, TreeBook, UndoRow};
 
 use super::files::{Part, book, existing, no_tree};
+use super::reading::row;
 use super::telling::{holder, record_in};
 use super::{HandleError, witnesses};
 use crate::driver::Run;
@@ -87,6 +88,8 @@ struct UndoTarget {
 
 /// Every undo of a run, oldest first.
 pub fn undos(folder: &RunFolder) -> Result<Vec<UndoRow>, HandleError> {
+    // A ledger that lost lines would list fewer undos than there were.
+    row(folder)?;
     Ok(book(folder)?.undos().to_vec())
 }
 

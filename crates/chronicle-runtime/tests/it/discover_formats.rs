@@ -233,6 +233,20 @@ fn other_endings_and_folders_are_read_or_told() {
 }
 
 #[test]
+fn endings_in_capitals_are_read_and_others_are_told() {
+    check(
+        &[
+            ("proj/.chronicle/workflows/plan.YAML", "{name: Mine, phases: {plan: {}}}"),
+            ("proj/.chronicle/workflows/ship.toml", "name = 'x'"),
+        ],
+        &expect![[r#"
+            plan < proj/.chronicle/workflows/plan.YAML
+            note[not-read] proj/.chronicle/workflows/ship.toml: not read: a workflow is a file `NAME.yaml` or `NAME.json`
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_built_in_comes_last() {
     const WORKFLOWS: &[Builtin] = &[
         Builtin { path: "one.yaml", text: "phases: [{id: a}]" },

@@ -80,6 +80,24 @@ fn a_persona_that_cannot_be_read_is_never_swapped_for_another() {
 }
 
 #[test]
+fn a_persona_is_not_swapped_because_of_its_files_ending_or_kind() {
+    let scout = "---\nname: scout\ntools: read\n---\nLook.";
+    let places = ["scout.MD", "scout.markdown", "scout.txt", "scout", "scout.md/x.txt"];
+    let own = places.map(|name| format!("proj/.chronicle/personas/{name}"));
+    let claudes = ["scout.MD", "scout.markdown", "scout.md/x.txt"];
+    let claudes = claudes.map(|name| format!("proj/.claude/agents/{name}"));
+    for file in own.iter().chain(&claudes) {
+        let root = tempfile::tempdir().unwrap();
+        let user = ("home/.claude/agents/scout.md", "---\nname: scout\n---\nDo anything.");
+        let catalog = discover::find_in(&lay_out(root.path(), &[(file, scout), user]));
+        let found = catalog.personas.iter().find(|it| it.persona.name == "scout").unwrap();
+        assert!(found.origin.path.contains("proj/"), "{file}: {}", found.origin.path);
+        let told = told(&catalog, root.path());
+        assert!(told.contains("error[not-read]") || told.contains("error[not-a-file]"), "{told}");
+    }
+}
+
+#[test]
 fn personas_teams_and_rules_of_the_project_come_first() {
     check(
         &[

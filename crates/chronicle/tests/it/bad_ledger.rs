@@ -120,6 +120,7 @@ const READERS: &[&[&str]] = &[
     &["handover", "--next"],
     &["diff"],
     &["undo", "work", "--yes"],
+    &["undo", "--list"],
     &["resume"],
     &["pause"],
     &["cancel"],

@@ -85,6 +85,7 @@ const PASSES: &[&str] = &[
     "Verdict: PASS. The parser builds and works.",
     "Verdict: APPROVE (no critical issues)",
     "Verdict: PASS. Prevents SQL injection.",
+    "Verdict: PASS, 13 of 13 tests",
     "Verdict: PASS — follows the plan and handles the edge cases",
 ];
 
@@ -226,6 +227,15 @@ const FAILS: &[&str] = &[
     "Verdict: PASS (0 of 5 tests ran)",
     "Verdict: PASS, no",
     "Verdict: PASS (example)",
+    "Verdict: PASS, 12 of 13 tests pass",
+    "Verdict: PASS, still TODO: fix race",
+    "Verdict: PASS, ignoring the two red tests",
+    "Verdict: PASS, login is wrong",
+    "Verdict: PASS, incorrect totals",
+    "Verdict: PASS, I guess",
+    "Verdict: PASS: false",
+    "Verdict: PASS, no issues found, except the crash",
+    "Verdict: PASS, the tests hang",
 ];
 
 #[test]

@@ -24,7 +24,11 @@ pub(super) struct FolderEntry {
 pub(super) fn entries(folder: &Path) -> (Vec<FolderEntry>, Option<Trouble>) {
     let found = match fs::read_dir(folder) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (Vec::new(), None),
+        // A link to a folder that is not there now, such as one on a disk that is not mounted, is not nothing: what is in it
+        // must not give way to what comes later.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.is_symlink() => {
+            return (Vec::new(), None);
+        }
         Err(error) => return (Vec::new(), Some(trouble(&error))),
     };
     let mut entries = Vec::new();

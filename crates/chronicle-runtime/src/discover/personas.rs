@@ -296,8 +296,8 @@ fn pages(folder: &PersonaFolder, search: &mut Search) -> Vec<Page> {
             let (entries, trouble) = files::entries(&folder);
             if let Some(trouble) = trouble {
                 search.problems.add_file(&folder, trouble);
-                // A file of that name, such as a program called `agents`, has no personas in it.
-                if !folder.is_file() {
+                // A file of that name, such as a program called `agents`, has no personas in it. Nobody else uses ours.
+                if !folder.is_file() || format == Format::Native {
                     search.blind.push(Blind { path: Places::shown(&folder), names: None });
                 }
             }

@@ -43,6 +43,10 @@ fn a_restriction_in_another_spelling_is_an_error_in_files_of_other_programs_too(
         "tools: {blacklist: {bash: true}}",
         "blacklist: [bash]",
         "allowed_tools: [read]",
+        "tools: {forbidden: [bash]}",
+        "tools: {except: [bash]}",
+        "approvalRequired: true",
+        "readonly: true",
     ] {
         let root = tempfile::tempdir().unwrap();
         let phase = format!("---\nid: a\nname: A\nemoji: x\n{head}\n---\nDo it.\n");
@@ -56,6 +60,9 @@ fn a_restriction_in_another_spelling_is_an_error_in_files_of_other_programs_too(
         r#""allowed_tools": "read""#,
         r#""requiresApproval": true"#,
         r#""requires_aproval": true"#,
+        r#""approval_required": true"#,
+        r#""must_approve": true"#,
+        r#""requiresReview": true"#,
     ] {
         let root = tempfile::tempdir().unwrap();
         let text = format!(

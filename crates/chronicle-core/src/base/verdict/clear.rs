@@ -9,7 +9,7 @@ const JOINS: [&str; 16] = [
     "in", "at", "the", "this",
 ];
 /// Words that make a yes conditional, anywhere on the line.
-const HEDGES: [&str; 34] = [
+const HEDGES: [&str; 43] = [
     "if",
     "unless",
     "but",
@@ -44,6 +44,15 @@ const HEDGES: [&str; 34] = [
     "unresolved",
     "unfixed",
     "example",
+    "wrong",
+    "incorrect",
+    "guess",
+    "ignoring",
+    "false",
+    "unsafe",
+    "hang",
+    "hangs",
+    "todo",
 ];
 /// Two-word conditions, anywhere on the line.
 const HEDGE_PAIRS: [(&str, &str); 9] = [
@@ -99,8 +108,7 @@ fn is_choice(next: &str) -> bool {
 /// True if a condition, a reservation, a negation or a question takes a yes back.
 fn is_hedged(rest: &str) -> bool {
     let said = words(rest);
-    let none_before =
-        |at: usize| said[at.saturating_sub(NONE_BEFORE)..at].iter().any(|it| NONE.contains(it));
+    let none_before = |at: usize| said[at.saturating_sub(2)..at].iter().any(|it| NONE.contains(it));
     let pair = |at: usize| (said[at], said.get(at + 1).copied().unwrap_or_default());
     let is_hedge = |at: usize| HEDGES.contains(&said[at]) || HEDGE_PAIRS.contains(&pair(at));
     let hedged = |at: usize| is_hedge(at) && !none_before(at);

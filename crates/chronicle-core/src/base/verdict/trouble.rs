@@ -6,7 +6,7 @@
 use super::clear::NONE;
 
 /// Things that are wrong, each in the singular and the plural.
-const THINGS: [(&str, &str); 9] = [
+const THINGS: [(&str, &str); 8] = [
     ("issue", "issues"),
     ("problem", "problems"),
     ("concern", "concerns"),
@@ -15,7 +15,6 @@ const THINGS: [(&str, &str); 9] = [
     ("error", "errors"),
     ("regression", "regressions"),
     ("crash", "crashes"),
-    ("todo", "todos"),
 ];
 /// Things that are nobody's topic beside a yes, however they are described.
 const GRAVE: [&str; 10] = [
@@ -117,7 +116,14 @@ const CHECKS: [&str; 2] = ["tests", "checks"];
 pub(super) fn names_trouble(said: &[&str]) -> bool {
     let is_named = (0..said.len()).any(|at| is_trouble(said, at) && !is_none(said, at));
     // `PASS, no` takes everything back.
-    is_named && !is_mended(said) || lacks_good(said) || *said == ["no"]
+    is_named && !is_mended(said) || lacks_good(said) || is_part(said) || *said == ["no"]
+}
+
+/// `12 of 13 tests`: not all of them.
+fn is_part(said: &[&str]) -> bool {
+    let number = |word: &str| word.parse::<u32>().ok();
+    let is_less = |some: &str, all: &str| Some(number(some)? < number(all)?);
+    said.windows(3).any(|words| words[1] == "of" && is_less(words[0], words[2]) == Some(true))
 }
 
 fn is_trouble(said: &[&str], at: usize) -> bool {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::problem::{Finding, Problems, quoted};
-use super::restrict::unknown;
+use super::restrict::{TOOLS, unknown};
 use super::yaml;
 use crate::base::limits::Limits;
 use crate::definition::persona::frontmatter::{self, Parts};
@@ -347,6 +347,7 @@ impl PhasedFields<'_, '_> {
         };
         // The same helpers work on the inner map for a moment.
         let outer = std::mem::replace(&mut self.fields, lists);
+        let owner = std::mem::replace(&mut self.owner, TOOLS);
         self.drop_unknown(&[&["blacklist", "whitelist", "subagents"]]);
         self.mend_list("blacklist");
         self.mend_list("whitelist");
@@ -355,6 +356,7 @@ impl PhasedFields<'_, '_> {
         if has_list && self.get("subagents").is_none() {
             self.fields.push(Field::said("subagents", "free", field.at));
         }
+        self.owner = owner;
         let lists = std::mem::replace(&mut self.fields, outer);
         let value = Node { span: field.value.span, value: Value::Map(lists) };
         self.fields.push(Field { value, ..field });

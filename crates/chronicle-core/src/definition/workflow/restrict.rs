@@ -7,31 +7,39 @@ use super::draft::Field;
 use super::problem::{Finding, quoted};
 use super::suggest::closest;
 
-/// Fields that restrict, in the words of every format.
-const RESTRICTING: [&str; 15] = [
+/// Parts of names that only a restriction has, without case and separators.
+const RESTRICTING: [&str; 20] = [
     "tools",
     "blacklist",
     "whitelist",
     "denylist",
     "allowlist",
+    "blocklist",
     "allow",
     "deny",
-    "allowed_tools",
-    "denied_tools",
-    "disallowed_tools",
-    "blocked_tools",
-    "requires_approval",
-    "needs_approval",
-    "approval_mode",
-    "approval",
+    "denied",
+    "forbid",
+    "readonly",
+    "permission",
+    "approv",
+    "confirm",
+    "signoff",
+    "requireshuman",
+    "requiresreview",
+    "humanreview",
+    "askuser",
+    "sandbox",
 ];
+
+/// The owner of the fields in a list of tools. Whatever is said there restricts.
+pub(super) const TOOLS: &str = "`tools`";
 
 /// What to say about an unknown field of `owner`, which has the fields in `known`.
 pub(super) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
     let name = quoted(&field.name);
     let meant = closest(&field.name, known.iter().copied());
-    let is_restriction = |name: &str| RESTRICTING.iter().any(|one| letters(one) == letters(name));
-    if is_restriction(&field.name) || meant.is_some_and(is_restriction) {
+    let is_restriction = |name: &str| RESTRICTING.iter().any(|part| letters(name).contains(part));
+    if owner == TOOLS || is_restriction(&field.name) || meant.is_some_and(is_restriction) {
         let message = format!("{owner} has no field {name}, which would restrict the worker");
         let finding = Finding::error("unknown-field", field.at, message).did_you_mean(meant);
         return finding.hint("write it as this format has it, or take it out");

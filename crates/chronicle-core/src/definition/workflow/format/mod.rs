@@ -132,7 +132,7 @@ pub(crate) const WORKFLOW: Shape = Shape {
             &["phases", "states"],
             Kind::Phases,
             "",
-            "The phases. In a list, each leads to the following one unless it says otherwise. In a map, a phase leads nowhere unless it says so.",
+            "The phases. In a list, each leads to the following one unless it says otherwise. In a map, each leads to `done` unless it says otherwise.",
         ),
         field(
             &["agent"],

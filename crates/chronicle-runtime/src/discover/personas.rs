@@ -174,12 +174,11 @@ impl Search {
         let path = page.path.as_path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let origin = Origin::of(folder.level, path);
-        let source = match page.is_read {
-            true => files::source(path, stem),
-            false => {
-                let hint = format!("if it is one, call it `{}.md`", harmless(stem));
-                Err(Trouble::new("not-read", "not read: a persona is a file `NAME.md`").hint(hint))
-            }
+        let source = if page.is_read {
+            files::source(path, stem)
+        } else {
+            let hint = format!("if it is one, call it `{}.md`", harmless(stem));
+            Err(Trouble::new("not-read", "not read: a persona is a file `NAME.md`").hint(hint))
         };
         match source {
             Ok(source) => self.add(source, folder.format, origin, Some(&folder.path)),

@@ -173,8 +173,8 @@ impl Search<'_> {
         for entry in self.entries(&folder) {
             let ending = Path::new(&entry.name).extension().and_then(|ending| ending.to_str());
             // In any case: `review.YAML` must not give way to another `review`.
-            let is_it = |known: &&str| ending.is_some_and(|it| it.eq_ignore_ascii_case(known));
-            let rank = ENDINGS.iter().position(|known| is_it(&known));
+            let is_it = |known: &str| ending.is_some_and(|it| it.eq_ignore_ascii_case(known));
+            let rank = ENDINGS.iter().position(|known| is_it(known));
             match (rank, entry.is_folder) {
                 (Some(rank), false) => {
                     let stem = Path::new(&entry.name).file_stem().and_then(|stem| stem.to_str());

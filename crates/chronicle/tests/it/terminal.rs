@@ -150,8 +150,9 @@ const WORKS: &str = "work: [{complete: {summary: worked}}]";
 /// A shell with job control.
 const SHELL: &str = "PS1='ready: ' bash --norc --noprofile -i";
 
+/// The run is done, and its supervisor has let go of it.
 fn is_over(session: &Session) -> bool {
-    !session.events_of("run_done").is_empty()
+    !session.events_of("run_done").is_empty() && session.json(&["status"])["supervised"] == false
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod decide_asks;
 mod decide_budgets;
 mod decide_calls;
 mod decide_chores;
+mod decide_cleanup;
 mod decide_evidence;
 mod decide_fallback;
 mod decide_frames;

@@ -228,7 +228,7 @@ const FAILS: &[&str] = &[
     "Verdict: PASS, no",
     "Verdict: PASS (example)",
     "Verdict: PASS, 12 of 13 tests pass",
-    "Verdict: PASS, still TODO: fix race",
+    "Verdict: PASS, still to do: fix the race",
     "Verdict: PASS, ignoring the two red tests",
     "Verdict: PASS, login is wrong",
     "Verdict: PASS, incorrect totals",

@@ -360,8 +360,8 @@ mod tests {
         }
         for (line, wanted) in [
             ("LD_PRELOAD=./x.so cargo test -p a", "LD_PRELOAD=./x.so cargo test"),
-            ("make -C ../shared -j4 test", "make -C ../shared test"),
-            ("cd ../shared && make", "cd ../shared && make"),
+            ("make -C ../common -j4 test", "make -C ../common test"),
+            ("cd ../common && make", "cd ../common && make"),
         ] {
             assert_eq!(proof(line, wanted, "/home/me/app"), Proof::Proven, "{line}");
         }

@@ -4,6 +4,8 @@
 //! inputs, syncs once, and only then shows, answers and gives what is due to a `World`. Which world makes the mode. A
 //! ledger that was just opened may have live attempts: the world reports them lost. That is all there is to recovery.
 
+mod opening;
+
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use chronicle_core::state::effect::Effect;
 use crate::fail::{self, Point};
 pub use crate::inbox::Finish;
 use crate::inbox::{self, InboxMessage, Rest};
-use crate::ledger::{self, HEARTBEAT_EVERY, Head, Holder, Ledger, LedgerError, Writer};
+use crate::ledger::{HEARTBEAT_EVERY, Head, Holder, LedgerError, Writer};
 use crate::patience::Patience;
 
 /// Most inputs that share one sync.
@@ -34,17 +36,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Claims the ledger and folds what is new since the cached state.
-    pub fn open(
-        ledger: &dyn Ledger,
-        who: Holder,
-        cached: Option<(Head, State)>,
-    ) -> Result<Self, LedgerError> {
-        let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
-        let writer = ledger::open(ledger, who, from, |line| state.apply(&line))?;
-        Ok(Self { state, writer, beaten: Instant::now(), patience: Patience::default() })
-    }
-
     /// Decides and appends. The answer counts, and the state may be acted on, only after `sync`.
     pub fn step(&mut self, input: &Input) -> Result<(Answer, Option<Line>), LedgerError> {
         let step = engine::step(&self.state, input);

@@ -144,6 +144,9 @@ impl From<HandleError> for Failure {
                 .hint(format!("{MORE_THREADS}, then `chronicle resume {run}`")),
             HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
                 .hint("`chronicle log` still says which files each attempt changed"),
+            HandleError::Trees(TreesError::Pipe(_)) => {
+                Self::of(Exit::Internal, &error).hint("remove the pipe, then type the same again")
+            }
             HandleError::Trees(_) => {
                 Self::of(Exit::Internal, &error).hint("`chronicle doctor` says what is missing")
             }

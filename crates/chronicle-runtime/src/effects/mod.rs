@@ -265,6 +265,7 @@ impl World for Processes {
         // Timers, recordings and notices drop first what is no longer due, then start what is.
         self.timers.keep(due);
         self.recordings.keep(due);
+        self.recordings.hurry(state.paused.is_some() || state.is_given_up());
         self.notices.keep(due);
         due.iter()
             .filter_map(|effect| match effect.action {

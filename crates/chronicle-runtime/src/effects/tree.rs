@@ -16,6 +16,7 @@ use chronicle_core::state::{Attempt, State, Stretch};
 
 use crate::fail::{self, Point};
 use crate::inbox::{InboxMessage, reported};
+use crate::process::Leash;
 use crate::project::{Project, RunFolder};
 use crate::threads;
 use crate::trees::{self, Excludes, Trees, TreesError, Whose, own_outputs, touched_at};
@@ -27,6 +28,7 @@ pub(super) struct Recordings {
     running: BTreeSet<Cause>,
     opened: Arc<Mutex<Opened>>,
     max_bytes: u64,
+    leash: Leash,
 }
 
 /// The trees of each folder, opened once. Before that, the person's ignore rules, which are read while the run starts.
@@ -45,6 +47,8 @@ struct TreeJob {
     what: TreeWork,
     /// Larger files are not recorded.
     max_bytes: u64,
+    /// Ends a git that would not end by itself.
+    leash: Leash,
 }
 
 enum TreeWork {
@@ -66,20 +70,29 @@ impl Recordings {
     pub(super) fn new(folder: RunFolder, inbox: SyncSender<InboxMessage>, max_bytes: u64) -> Self {
         let opened: Arc<Mutex<Opened>> = Arc::default();
         let (later, project) = (Arc::clone(&opened), folder.project.clone());
+        let leash = Leash::default();
+        let asking = leash.clone();
         let ask = move || {
             let mut opened = later.lock().unwrap_or_else(PoisonError::into_inner);
             if opened.trees.is_empty() {
-                opened.excludes = Some(Excludes::find(&project));
+                let excludes = Excludes::find(&project, &asking);
+                // Not what was found without an answer: the first recording asks again, and says why there is none.
+                opened.excludes = asking.take().is_none().then_some(excludes);
             }
         };
         // This only saves time: without the thread, the first recording asks git itself.
         let _ = threads::spawn("ignored", ask);
-        Self { folder, inbox, running: BTreeSet::new(), opened, max_bytes }
+        Self { folder, inbox, running: BTreeSet::new(), opened, max_bytes, leash }
     }
 
     /// Drops jobs that are no longer due.
     pub(super) fn keep(&mut self, due: &[Effect]) {
         self.running.retain(|cause| due.iter().any(|effect| effect.cause == *cause));
+    }
+
+    /// A run that is to rest does not wait for git without end.
+    pub(super) fn hurry(&self, is_to_rest: bool) {
+        self.leash.hurry(is_to_rest);
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -92,7 +105,8 @@ impl Recordings {
         if !self.running.insert(effect.cause) {
             return None;
         }
-        let job = Arc::new(job(&self.folder, state, effect, self.max_bytes)?);
+        let job = job(&self.folder, state, effect, self.max_bytes)?;
+        let job = Arc::new(TreeJob { leash: self.leash.clone(), ..job });
         let (its_job, opened) = (Arc::clone(&job), Arc::clone(&self.opened));
         let inbox = self.inbox.clone();
         let work = move || {
@@ -131,7 +145,8 @@ pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecord
     let (of, moment) = (FolderId::Project, Moment::Undo);
     let what = TreeWork::Record(moment, Before::default());
     let max_bytes = max_bytes(folder);
-    let job = TreeJob { folder: folder.clone(), of, cause, what, max_bytes };
+    let leash = Leash::default();
+    let job = TreeJob { folder: folder.clone(), of, cause, what, max_bytes, leash };
     job.record(&mut Opened::default(), moment, &before(state, of, moment))
 }
 
@@ -145,7 +160,8 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Op
     } else {
         return None;
     };
-    Some(TreeJob { folder: folder.clone(), of, cause: effect.cause, what, max_bytes })
+    let (folder, leash) = (folder.clone(), Leash::default());
+    Some(TreeJob { folder, of, cause: effect.cause, what, max_bytes, leash })
 }
 
 fn before(state: &State, of: FolderId, moment: Moment) -> Before {
@@ -211,8 +227,10 @@ impl TreeJob {
             (None, _) => (recorded.tree, Changes::default(), None),
         };
         let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
-        let head = trees::head(place);
-        let moved = trees::moved(place, before.head.as_ref(), head.as_ref());
+        let head = trees::head(place, &self.leash);
+        let moved = trees::moved(place, &self.leash, before.head.as_ref(), head.as_ref());
+        // A head that could not be read is not one that is gone.
+        trees.ended_early()?;
         Ok(TreeRecorded {
             folder: self.of,
             unclear,
@@ -255,7 +273,7 @@ impl TreeJob {
             Entry::Vacant(none) => {
                 // They were read for the project's own folder.
                 let known = opened.excludes.take().filter(|_| self.of.is_project());
-                let excludes = known.unwrap_or_else(|| Excludes::find(place));
+                let excludes = known.unwrap_or_else(|| Excludes::find(place, &self.leash));
                 let trees = Trees::open_with(place, excludes)?;
                 Ok(none.insert(trees.of_run(&self.folder.path).up_to(self.max_bytes)))
             }

@@ -20,10 +20,11 @@ const LOOKS_MAX: u32 = 8;
 pub(super) fn open(folder: &RunFolder, who: Holder) -> Result<Run, LedgerError> {
     check_folders(folder)?;
     // Without the cache: whoever writes checks every line first.
-    let run = Run::open(&folder.ledger(), who, None)?;
-    check(folder, run.head())?;
-    check_started(folder, &started(folder), run.state())?;
-    check_name(folder, run.state())?;
+    let run = Run::open_if(&folder.ledger(), who, None, |head, state| {
+        check(folder, head)?;
+        check_started(folder, &started(folder), state)?;
+        check_name(folder, state)
+    })?;
     wake(folder)?;
     Ok(run)
 }

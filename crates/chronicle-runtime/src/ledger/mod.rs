@@ -110,19 +110,46 @@ pub fn open(
     ledger: &dyn Ledger,
     who: Holder,
     from: Head,
-    mut fold: impl FnMut(Line),
+    fold: impl FnMut(Line),
 ) -> Result<Box<dyn Writer>, LedgerError> {
-    // The lock first: a writer that appends while we read would make the fold stale before it is used.
-    let claim = ledger.claim(who)?;
-    let mut lines = claim.read(from)?;
-    for next in lines.by_ref() {
-        let line = next?.0;
-        line.texts.iter().try_for_each(|text| claim.lay_out(text))?;
-        fold(line);
+    ClaimedLines::read(ledger, who, from, fold)?.writer()
+}
+
+/// A ledger that is claimed and read, in which nothing was written yet: who finds it damaged leaves it as it is.
+pub(crate) struct ClaimedLines {
+    claim: Box<dyn LedgerClaim>,
+    texts: Vec<String>,
+    /// The end of what was read.
+    pub(crate) head: Head,
+}
+
+impl ClaimedLines {
+    /// Claims the ledger and gives every line from `from` on to `fold`.
+    pub(crate) fn read(
+        ledger: &dyn Ledger,
+        who: Holder,
+        from: Head,
+        mut fold: impl FnMut(Line),
+    ) -> Result<Self, LedgerError> {
+        // The lock first: a writer that appends while we read would make the fold stale before it is used.
+        let claim = ledger.claim(who)?;
+        let mut lines = claim.read(from)?;
+        let mut texts = Vec::new();
+        for next in lines.by_ref() {
+            let line = next?.0;
+            texts.extend_from_slice(&line.texts);
+            fold(line);
+        }
+        let head = lines.head();
+        drop(lines);
+        Ok(Self { claim, texts, head })
     }
-    // The writer starts exactly where the fold ended, so state and ledger cannot differ.
-    let head = lines.head();
-    claim.writer(head)
+
+    /// Begins to write. The writer starts exactly where the fold ended, so state and ledger cannot differ.
+    pub(crate) fn writer(self) -> Result<Box<dyn Writer>, LedgerError> {
+        self.texts.iter().try_for_each(|text| self.claim.lay_out(text))?;
+        self.claim.writer(self.head)
+    }
 }
 
 /// The text with that id among those that lines keep.

@@ -47,7 +47,9 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
     read(pid).map(|process| process.started)
 }
 
-pub(super) use system::{all, has_cookie, is_signal_server, read, signal, wait_gone};
+pub(super) use system::{
+    all, has_cookie, is_signal_server, read, signal, wait_gone, waits_for_pipe,
+};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -69,6 +71,8 @@ mod system {
     /// Enough for most environments and for every line of the table. Such files do not report their size, and reading them in
     /// small pieces took most of the time of a short run.
     const USUAL_BYTES: usize = 8 * 1024;
+    /// Where the kernel lets a process wait that opens a named pipe.
+    const PIPE_WAITS: [&str; 2] = ["wait_for_partner", "fifo_open"];
 
     /// Reads every live process from the kernel.
     pub(in super::super) fn all() -> Vec<ProcessRow> {
@@ -127,6 +131,16 @@ mod system {
         is_server && file("self").is_some_and(|own| file(&process.pid.to_string()) == Some(own))
     }
 
+    /// True if one of its threads waits for the other end of a named pipe to be opened. False where the kernel does not tell.
+    pub(in super::super) fn waits_for_pipe(process: Process) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", process.pid)).into_iter().flatten();
+        let waits = |thread: fs::DirEntry| {
+            let at = fs::read_to_string(thread.path().join("wchan")).unwrap_or_default();
+            PIPE_WAITS.contains(&at.trim())
+        };
+        threads.flatten().any(waits)
+    }
+
     /// Sends a signal to this exact process. Returns true if it was sent.
     pub(in super::super) fn signal(process: Process, signal: Signal) -> bool {
         let Some(pid) = process.raw() else { return false };
@@ -179,6 +193,10 @@ mod system {
     }
 
     pub(in super::super) fn is_signal_server(_process: Process) -> bool {
+        false
+    }
+
+    pub(in super::super) fn waits_for_pipe(_process: Process) -> bool {
         false
     }
 

@@ -6,11 +6,15 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use super::exec::{NOT_FOUND, NOT_STARTED};
+use super::leash::{Cut, LOOK_EVERY, Leash, Lookout};
 use super::order::own_executable;
+use super::table;
 use crate::threads;
 
 /// Most bytes of a tool's stderr that are kept.
@@ -42,6 +46,7 @@ pub struct Tool {
     input: Vec<u8>,
     time_max: Duration,
     output_max: usize,
+    leash: Leash,
 }
 
 /// How it ended, and what it said.
@@ -66,6 +71,7 @@ impl Tool {
             input: Vec::new(),
             time_max: TIME_MAX,
             output_max: OUTPUT_MAX,
+            leash: Leash::default(),
         }
     }
 
@@ -93,6 +99,12 @@ impl Tool {
         self
     }
 
+    /// Says who may end it early.
+    pub(crate) fn leash(mut self, leash: &Leash) -> Self {
+        self.leash = leash.clone();
+        self
+    }
+
     /// Runs it and keeps its output. It is killed if it takes too long or prints too much.
     pub fn run(self) -> io::Result<ToolOutput> {
         let mut child = self.spawn()?;
@@ -107,18 +119,17 @@ impl Tool {
             Ok((reading(stdout, max as u64 + 1)?, reading(stderr, TALK_MAX)?))
         };
         let (printed, said) = threads().map_err(|error| unread(&mut child, &error))?;
-        let too_long =
-            |child: &mut Child| Err(end(child, io::ErrorKind::TimedOut, "it took too long"));
-        let stdout = match heard(&printed, until) {
-            Some(bytes) if bytes.len() <= max => bytes,
-            Some(_) => {
-                return Err(end(&mut child, io::ErrorKind::FileTooLarge, "it printed too much"));
+        let mut lookout = Lookout::new(child.id(), &self.leash);
+        let mut hear = |from: &Receiver<Vec<u8>>| heard(from, until, &mut lookout);
+        let stdout = match hear(&printed) {
+            Ok(bytes) if bytes.len() <= max => bytes,
+            Ok(_) => {
+                let why = io::Error::new(io::ErrorKind::FileTooLarge, "it printed too much");
+                return Err(end(&mut child, why));
             }
-            None => return too_long(&mut child),
+            Err(why) => return Err(end(&mut child, why)),
         };
-        let Some(stderr) = heard(&said, until) else {
-            return too_long(&mut child);
-        };
+        let stderr = hear(&said).map_err(|why| end(&mut child, why))?;
         let status = started(child.wait()?)?;
         Ok(ToolOutput { status, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
     }
@@ -130,11 +141,16 @@ impl Tool {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let said = feed(stdin, self.input).and_then(|()| reading(stderr, TALK_MAX));
         let said = said.map_err(|error| unread(&mut child, &error))?;
+        let watched = watch(child.id(), &self.leash).map_err(|error| unread(&mut child, &error))?;
         let copied = stdout.map_or(Ok(0), |mut from| io::copy(&mut from, to));
+        // Before the child is waited for: until then its process id is its own.
+        let cut = watched();
+        if let Some(cut) = cut {
+            return Err(end(&mut child, cut.into()));
+        }
         if let Err(error) = copied {
             // The reader of our output is gone, for example a closed pager.
-            let _ = (child.kill(), child.wait());
-            return Err(error);
+            return Err(end(&mut child, error));
         }
         let status = started(child.wait()?)?;
         let stderr = said.recv().unwrap_or_default();
@@ -185,8 +201,43 @@ fn reading(pipe: Option<impl Read + Send + 'static>, max: u64) -> io::Result<Rec
     Ok(heard)
 }
 
-fn heard(from: &Receiver<Vec<u8>>, until: Instant) -> Option<Vec<u8>> {
-    from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+/// Waits for what a thread has read, and looks at the tool meanwhile.
+fn heard(from: &Receiver<Vec<u8>>, until: Instant, lookout: &mut Lookout) -> io::Result<Vec<u8>> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match from.recv_timeout(left.min(LOOK_EVERY)) {
+            Ok(bytes) => return Ok(bytes),
+            Err(RecvTimeoutError::Timeout) if left > LOOK_EVERY => {
+                if let Some(cut) = lookout.look() {
+                    return Err(cut.into());
+                }
+            }
+            Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "it took too long")),
+        }
+    }
+}
+
+/// Looks at a tool from another thread, and ends it there if it must be. What is returned ends the looking and says whether.
+fn watch(pid: u32, leash: &Leash) -> io::Result<impl FnOnce() -> Option<Cut> + use<>> {
+    let mut lookout = Lookout::new(pid, leash);
+    let (stop, stopped) = channel::<()>();
+    let look = move || {
+        while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if let Some(cut) = lookout.look() {
+                end_below(pid);
+                if let Some(process) = table::read(pid) {
+                    table::signal(process, Signal::KILL);
+                }
+                return Some(cut);
+            }
+        }
+        None
+    };
+    let thread = threads::spawn("tool-watch", look)?;
+    Ok(move || {
+        drop(stop);
+        thread.join().unwrap_or_default()
+    })
 }
 
 /// Distinguishes a program that could not be started from one that failed, if `tool-exec` started it.
@@ -203,12 +254,21 @@ fn started(status: ExitStatus) -> io::Result<ExitStatus> {
 
 /// Kills a tool that nobody can read.
 fn unread(child: &mut Child, error: &io::Error) -> io::Error {
-    end(child, error.kind(), &format!("no thread to read it: {error}"))
+    end(child, io::Error::new(error.kind(), format!("no thread to read it: {error}")))
 }
 
-fn end(child: &mut Child, kind: io::ErrorKind, why: &str) -> io::Error {
+/// Kills a tool and everything below it.
+fn end(child: &mut Child, why: io::Error) -> io::Error {
+    end_below(child.id());
     let _ = (child.kill(), child.wait());
-    io::Error::new(kind, why)
+    why
+}
+
+/// First, while it is known whose children they are.
+fn end_below(pid: u32) {
+    for process in table::below(pid, &table::all()) {
+        table::signal(process, Signal::KILL);
+    }
 }
 
 #[cfg(test)]
@@ -236,5 +296,34 @@ mod tests {
         assert_eq!(slow.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let loud = shell("exec cat /dev/zero").limits(TIME_MAX, 1_000).run();
         assert_eq!(loud.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn needs_sh_a_tool_that_waits_for_a_pipe_is_ended_with_all_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), 0o600.into()).unwrap();
+        // The one that waits is below the tool, and says who it is.
+        let text = "sh -c 'echo $$ >id; exec cat pipe' & wait";
+        let tool = || Tool::new(["sh", "-c", text], folder.path());
+        let leash = Leash::default();
+        let ran = tool().leash(&leash).run();
+        assert_eq!(ran.unwrap_err().kind(), io::ErrorKind::Deadlock);
+        assert_eq!((leash.take(), leash.take()), (Some(Cut::Pipe), None));
+        let ran = tool().stream(&mut Vec::new());
+        assert_eq!(ran.unwrap_err().kind(), io::ErrorKind::Deadlock);
+        let id = std::fs::read_to_string(folder.path().join("id")).unwrap();
+        if let Some(process) = table::read(id.trim().parse().unwrap()) {
+            table::wait_gone(process, Instant::now() + TIME_MAX);
+        }
+        assert!(table::read(id.trim().parse().unwrap()).is_none());
+    }
+
+    #[test]
+    fn needs_sh_a_tool_that_nobody_waits_for_is_ended() {
+        let leash = Leash::without_grace();
+        let ran = shell("exec sleep 600").leash(&leash).run();
+        assert_eq!(ran.unwrap_err().kind(), io::ErrorKind::Interrupted);
+        assert_eq!(leash.take(), Some(Cut::GivenUp));
     }
 }

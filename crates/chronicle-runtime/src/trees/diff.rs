@@ -6,7 +6,7 @@ use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
 use chronicle_core::event::trees::{Changes, FileChange};
 
-use super::git::{self, Git};
+use super::git;
 use super::names::{parts, shown};
 use super::unrecorded::MARK_ID;
 use super::{Trees, TreesError};
@@ -45,7 +45,8 @@ impl Trees {
         let how = ["diff-tree", "-r", "-z", renames, "--raw", "--numstat", "--no-ext-diff"];
         let args: Vec<&str> = how.into_iter().chain([from, to.as_str()]).collect();
         let call = self.git.call(&self.index(), &[], &args);
-        let ran = Git::run("compare trees", call).map_err(|error| self.explain(error, from, to))?;
+        let ran =
+            self.git.run("compare trees", call).map_err(|error| self.explain(error, from, to))?;
         Ok(ran.stdout)
     }
 
@@ -76,11 +77,12 @@ impl Trees {
         // Git's own quoting where a name is not text; elsewhere letters of all languages are shown as they are.
         let is_text = entries.iter().all(|entry| std::str::from_utf8(&entry.name).is_ok());
         let quote = [format!("core.quotePath={}", !is_text).into()];
+        self.git.check()?;
         let ran = match self.git.call(&self.index(), &quote, &args).stream(out) {
             Ok(ran) => ran,
             // The person has quit the pager.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            Err(error) => return Err(git::failed(what, error)),
+            Err(error) => return Err(self.git.failed(what, error)),
         };
         if ran.status.success() {
             return Ok(());
@@ -92,10 +94,14 @@ impl Trees {
     pub fn has(&self, tree: &TreeId) -> bool {
         let name = format!("{tree}^{{tree}}");
         let call = self.git.call(&self.index(), &[], &["cat-file", "-e", &name]);
-        Git::run("look for a tree", call).is_ok()
+        self.git.run("look for a tree", call).is_ok()
     }
 
     fn explain(&self, error: TreesError, from: &str, to: &TreeId) -> TreesError {
+        // Whoever could not look does not know what is gone.
+        if !matches!(error, TreesError::Git { .. }) {
+            return error;
+        }
         let from = TreeId::from(from);
         let lost =
             [&from, to].into_iter().find(|tree| tree.as_str() != EMPTY_TREE && !self.has(tree));
@@ -176,7 +182,9 @@ impl Trees {
         // Without renames: an undo treats each name by itself.
         let args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", from.as_str(), to.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
-        let ran = Git::run("compare trees", call)
+        let ran = self
+            .git
+            .run("compare trees", call)
             .map_err(|error| self.explain(error, from.as_str(), to))?;
         let fields: Vec<&[u8]> = parts(&ran.stdout).collect();
         let entries = fields.chunks_exact(2).filter_map(|pair| entry(pair[0], pair[1]));

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::git::ask_theirs;
 use super::names::{below, parts};
+use crate::process::Leash;
+use crate::regular::{self, Links};
 use crate::threads;
 
 /// Never part of a tree, whatever the rules say.
@@ -26,17 +28,18 @@ pub(crate) struct Excludes {
     of_project: Option<PathBuf>,
     /// True if the project is a folder inside their repository, so that rules above it apply.
     is_inside: bool,
+    pub(super) leash: Leash,
 }
 
 impl Excludes {
-    /// Asks the person's git, both questions in parallel.
-    pub(crate) fn find(work: &Path) -> Self {
+    /// Asks the person's git, both questions in parallel. The leash says whether one of them stayed without an answer.
+    pub(crate) fn find(work: &Path, leash: &Leash) -> Self {
         let of_place = ["rev-parse", "--show-prefix", "--git-path", "info/exclude"];
         // Both at once: each is a start of git, and they are waited for before the first agent starts.
         let everywhere = ["config", "--type=path", "--get", "core.excludesFile"];
-        let ask_place = || ask_theirs(work, &of_place);
+        let ask_place = || ask_theirs(work, leash, &of_place);
         let (place, everywhere) =
-            threads::both("place", ask_place, || ask_theirs(work, &everywhere));
+            threads::both("place", ask_place, || ask_theirs(work, leash, &everywhere));
         let place = place.ok().flatten();
         let everywhere =
             everywhere.map_or_else(by_default, |bytes| below(work, bytes.trim_ascii_end()));
@@ -45,7 +48,7 @@ impl Excludes {
         let is_inside = lines.next().is_some_and(|prefix| !prefix.is_empty());
         let path = lines.next().filter(|path| !path.is_empty() && !is_inside);
         let of_project = path.map(|path| below(work, path));
-        Self { everywhere, of_project, is_inside }
+        Self { everywhere, of_project, is_inside, leash: leash.clone() }
     }
 
     /// Git's setting for the rules that apply everywhere. Not as text: the path may be anything.
@@ -67,7 +70,7 @@ impl Excludes {
             let args =
                 ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
             // Asked of the person's git: what is ignored there is theirs to say.
-            let ignored = ask_theirs(work, &args).unwrap_or_default();
+            let ignored = ask_theirs(work, &self.leash, &args).unwrap_or_default();
             for name in parts(&ignored).filter_map(|name| std::str::from_utf8(name).ok()) {
                 let _ = writeln!(text, "/{}", literal(name));
             }
@@ -76,9 +79,9 @@ impl Excludes {
     }
 
     /// Files that match the rules but are tracked in the person's repository.
-    pub(super) fn kept_anyway(work: &Path) -> Vec<u8> {
+    pub(super) fn kept_anyway(work: &Path, leash: &Leash) -> Vec<u8> {
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
-        ask_theirs(work, &args).unwrap_or_default()
+        ask_theirs(work, leash, &args).unwrap_or_default()
     }
 }
 
@@ -90,8 +93,7 @@ fn by_default() -> PathBuf {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let small = std::fs::metadata(path).ok()?.len() <= EXCLUDE_MAX;
-    let bytes = small.then(|| std::fs::read(path).ok()).flatten()?;
+    let bytes = regular::read(path, EXCLUDE_MAX, Links::Followed).ok()?;
     Some(format!("{}\n", String::from_utf8_lossy(&bytes)))
 }
 

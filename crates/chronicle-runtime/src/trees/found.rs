@@ -16,6 +16,7 @@ use super::modes::{BITS, Modes};
 use super::names::{Name, below, obstacle, shown};
 use super::record::Recorded;
 use super::unrecorded::{Unrecorded, is_refused};
+use crate::regular::{self, Links};
 
 /// Files that may have changed since the last tree.
 pub(super) struct Found {
@@ -89,7 +90,7 @@ impl Found {
         if meta.len() > self.max_bytes {
             self.too_large.insert(name.to_owned(), meta.len());
         // Opened to know whether it can be read. One unreadable file among those given to git makes the whole call fail.
-        } else if File::open(path).is_ok() {
+        } else if regular::open(path, File::options().read(true), Links::Refused).is_ok() {
             self.present.insert(name.to_owned());
             self.modes.insert(name.to_owned(), meta.mode() & BITS);
         } else {

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::TreesError;
-use crate::process::{Tool, ToolOutput};
+use super::{TreesError, pipes};
+use crate::process::{Cut, Leash, Tool, ToolOutput};
 
 /// Time limit of one call: the first tree of a large project on a slow disk.
 const TIME_MAX: Duration = Duration::from_mins(15);
@@ -51,6 +51,8 @@ pub(super) struct Git {
     pub(super) dir: PathBuf,
     /// Folder whose files are recorded.
     pub(super) work: PathBuf,
+    /// Ends calls that would not end by themselves.
+    pub(super) leash: Leash,
 }
 
 impl Git {
@@ -70,6 +72,7 @@ impl Git {
             // Variables such as `GIT_DIR` of whoever started us would lead git to another repository.
             .without(foreign(|_| true))
             .limits(TIME_MAX, OUTPUT_MAX)
+            .leash(&self.leash)
             .env("LC_ALL", "C")
             .env("GIT_DIR", &self.dir)
             .env("GIT_WORK_TREE", &self.work)
@@ -89,8 +92,9 @@ impl Git {
     }
 
     /// A call that must succeed. One that was killed is repeated once: each call can be repeated safely.
-    pub(super) fn run(what: &'static str, tool: Tool) -> Result<ToolOutput, TreesError> {
-        let run = |tool: Tool| tool.run().map_err(|error| failed(what, error));
+    pub(super) fn run(&self, what: &'static str, tool: Tool) -> Result<ToolOutput, TreesError> {
+        self.check()?;
+        let run = |tool: Tool| tool.run().map_err(|error| self.failed(what, error));
         let mut ran = run(tool.clone())?;
         if is_killed(&ran) {
             ran = run(tool)?;
@@ -100,13 +104,36 @@ impl Git {
         }
         Err(TreesError::Git { what, why: why(&ran) })
     }
-}
 
-/// The error for a git that could not be run.
-pub(super) fn failed(what: &'static str, error: io::Error) -> TreesError {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => TreesError::NoGit(error),
-        _ => TreesError::Git { what, why: error.to_string() },
+    /// Fails if git would wait for a pipe in the place of a file that it always reads.
+    pub(super) fn check(&self) -> Result<(), TreesError> {
+        match pipes::in_ours(&self.work, &self.dir) {
+            Some(path) => Err(TreesError::Pipe(Some(path))),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a git that could not be run, or that was ended.
+    pub(super) fn failed(&self, what: &'static str, error: io::Error) -> TreesError {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => TreesError::NoGit(error),
+            io::ErrorKind::Deadlock => self.cut(Cut::Pipe),
+            io::ErrorKind::Interrupted => self.cut(Cut::GivenUp),
+            _ => TreesError::Git { what, why: error.to_string() },
+        }
+    }
+
+    /// The error for a git that was ended before its time, if one was since this was asked last: an answer that is missing must
+    /// not pass for an empty one.
+    pub(super) fn ended_early(&self) -> Result<(), TreesError> {
+        self.leash.take().map_or(Ok(()), |cut| Err(self.cut(cut)))
+    }
+
+    fn cut(&self, cut: Cut) -> TreesError {
+        match cut {
+            Cut::Pipe => TreesError::Pipe(pipes::search(&self.work, &self.dir)),
+            Cut::GivenUp => TreesError::GivenUp,
+        }
     }
 }
 
@@ -121,12 +148,18 @@ pub(super) fn why(ran: &ToolOutput) -> String {
     said.map_or_else(|| ran.status.to_string(), str::to_owned)
 }
 
-/// Asks the person's own repository something that changes and runs nothing. `None` if there is no repository.
-pub(super) fn ask_theirs(work: &Path, args: &[&str]) -> Option<Vec<u8>> {
+/// Asks the person's own repository something that changes and runs nothing. `None` if there is no repository, or if git had to be
+/// ended, which the leash says.
+pub(super) fn ask_theirs(work: &Path, leash: &Leash, args: &[&str]) -> Option<Vec<u8>> {
+    if pipes::in_theirs(work).is_some() {
+        leash.note(Cut::Pipe);
+        return None;
+    }
     let quiet = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     let tool = Tool::new(quiet.iter().chain(args), work)
         .without(foreign(|name| !name.starts_with("GIT_CONFIG")))
         .limits(TIME_MAX, OUTPUT_MAX)
+        .leash(leash)
         .env("LC_ALL", "C")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")

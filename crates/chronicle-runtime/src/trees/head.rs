@@ -1,29 +1,36 @@
 //! The head of the person's own repository, and how a worker moved it. The repository is only read.
 
-use std::fs;
 use std::path::Path;
 
 use chronicle_core::event::trees::{HeadMoved, RepositoryHead, TREE_UNREADABLE_MAX};
 
 use super::git::ask_theirs;
 use super::names::shown;
+use super::pipes;
+use crate::process::{Cut, Leash};
+use crate::regular::{self, Links};
 
 /// Prefix of a branch reference.
 const BRANCH: &str = "refs/heads/";
 /// Longest list of packed references that is read for one of them.
 const PACKED_MAX: u64 = 16 * 1024 * 1024;
 
-/// Head of the repository of a folder; `None` if there is none, or it has no commit.
-pub(crate) fn head(work: &Path) -> Option<RepositoryHead> {
+/// Head of the repository of a folder; `None` if there is none, or it has no commit. The leash says if it could not be read.
+pub(crate) fn head(work: &Path, leash: &Leash) -> Option<RepositoryHead> {
+    if pipes::in_theirs(work).is_some() {
+        leash.note(Cut::Pipe);
+        return None;
+    }
     let mut above = work.ancestors().map(|folder| folder.join(".git"));
     // Cheap, and saves the start of git in projects that are in no repository.
     let is_kept = above.any(|git| git.exists());
-    is_kept.then(|| read(&work.join(".git")).or_else(|| asked(work))).flatten()
+    is_kept.then(|| read(&work.join(".git")).or_else(|| asked(work, leash))).flatten()
 }
 
 /// How it moved, and the first new commits.
 pub(crate) fn moved(
     work: &Path,
+    leash: &Leash,
     from: Option<&RepositoryHead>,
     to: Option<&RepositoryHead>,
 ) -> Option<HeadMoved> {
@@ -31,7 +38,8 @@ pub(crate) fn moved(
     let commits = to.filter(|to| to.commit != from.commit).and_then(|to| {
         let range = format!("{}..{}", from.commit, to.commit);
         let count = format!("--max-count={TREE_UNREADABLE_MAX}");
-        ask_theirs(work, &["log", "--format=%h %s", "--no-show-signature", &count, &range, "--"])
+        let log = ["log", "--format=%h %s", "--no-show-signature", &count, &range, "--"];
+        ask_theirs(work, leash, &log)
     });
     let commits = commits.unwrap_or_default();
     let lines = commits.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -40,22 +48,24 @@ pub(crate) fn moved(
 
 /// Reads a common repository layout without starting a process.
 fn read(git: &Path) -> Option<RepositoryHead> {
-    let head = fs::read_to_string(git.join("HEAD")).ok()?;
+    let head = text(&git.join("HEAD"))?;
     let Some(name) = head.trim_end().strip_prefix("ref: ") else {
         return commit(&head).map(|commit| RepositoryHead { commit, branch: None });
     };
-    let loose = fs::read_to_string(git.join(name)).ok();
-    let found = loose.and_then(|text| commit(&text)).or_else(|| packed(git, name))?;
+    let found =
+        text(&git.join(name)).and_then(|text| commit(&text)).or_else(|| packed(git, name))?;
     let branch = name.strip_prefix(BRANCH).map(str::to_owned);
     Some(RepositoryHead { commit: found, branch })
 }
 
 fn packed(git: &Path, name: &str) -> Option<String> {
-    let path = git.join("packed-refs");
-    let small = fs::metadata(&path).ok()?.len() <= PACKED_MAX;
-    let text = small.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    let text = text(&git.join("packed-refs"))?;
     let mut lines = text.lines().filter_map(|line| line.split_once(' '));
     lines.find_map(|(id, of)| (of == name).then(|| commit(id)).flatten())
+}
+
+fn text(path: &Path) -> Option<String> {
+    String::from_utf8(regular::read(path, PACKED_MAX, Links::Followed).ok()?).ok()
 }
 
 fn commit(text: &str) -> Option<String> {
@@ -66,8 +76,8 @@ fn commit(text: &str) -> Option<String> {
 }
 
 /// Asks git: for a worktree, a folder inside a repository, or another storage of references.
-fn asked(work: &Path) -> Option<RepositoryHead> {
-    let said = ask_theirs(work, &["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
+fn asked(work: &Path, leash: &Leash) -> Option<RepositoryHead> {
+    let said = ask_theirs(work, leash, &["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
     let text = String::from_utf8_lossy(&said).into_owned();
     let mut lines = text.lines();
     let commit = commit(lines.next()?)?;

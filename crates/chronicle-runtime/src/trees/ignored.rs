@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::git::Git;
 use super::names::parts;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
@@ -61,7 +60,7 @@ impl Trees {
         let Some(path) = self.ignored.as_ref().filter(|path| !path.exists()) else { return Ok(()) };
         let rules = self.excludes.rule();
         let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-        let ran = Git::run("look for ignored files", self.git.call(index, &[rules], &args))?;
+        let ran = self.git.run("look for ignored files", self.git.call(index, &[rules], &args))?;
         let written = atomic_write(path, &ran.stdout);
         written.map_err(std::io::Error::other).map_err(TreesError::io(path))?;
         // From now on the index is this run's, so that its next tree keeps all that this one has.

@@ -8,8 +8,7 @@
 //! that dies with its holder.
 //!
 //! No git ever writes into the project: what is put back is written beside first, and moved into its place by this process.
-//! So nothing changes there any more once this process is dead. The gits of an undo die with it too; that of a recording
-//! reads on until it has read the names that were sent to it, and ends then.
+//! So nothing changes there any more once this process is dead, and its gits die with it.
 //!
 //! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count.
 
@@ -21,6 +20,7 @@ mod head;
 mod ignored;
 mod modes;
 mod names;
+mod pipes;
 mod record;
 mod repository;
 mod restore;
@@ -45,6 +45,9 @@ pub use whose::output_in;
 pub(crate) use whose::{Whose, own_outputs, touched_at};
 
 use git::Git;
+
+/// Longest file of our own beside an index, in bytes.
+const OWN_MAX: u64 = 512 * 1024 * 1024;
 
 /// The trees of one project, for one folder of work.
 #[derive(Debug)]
@@ -73,6 +76,12 @@ pub enum TreesError {
         /// The last line of its stderr.
         why: String,
     },
+    /// A named pipe is in the place of a file that git reads.
+    #[error("{}", pipe_words(_0.as_deref()))]
+    Pipe(Option<PathBuf>),
+    /// The run was told to rest while git was at work.
+    #[error("git was ended, since the run was to rest and git took too long")]
+    GivenUp,
     /// A file of ours could not be read or written.
     #[error("`{}` cannot be used", path.display())]
     Io {
@@ -88,6 +97,18 @@ pub enum TreesError {
     /// The folder whose files are meant does not exist.
     #[error(transparent)]
     NoFolder(NoSuchFolder),
+}
+
+fn pipe_words(path: Option<&Path>) -> String {
+    let path = path.map(|path| format!(", `{}`: remove it", path.display()));
+    format!("git would wait without end for a named pipe{}", path.unwrap_or_default())
+}
+
+impl Trees {
+    /// The error for a git that was ended before its time, if one was since this was asked last.
+    pub(crate) fn ended_early(&self) -> Result<(), TreesError> {
+        self.git.ended_early()
+    }
 }
 
 impl TreesError {

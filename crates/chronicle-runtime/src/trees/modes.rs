@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::TreeId;
 
 use super::names::{Name, parts};
-use super::{Trees, TreesError};
+use super::{OWN_MAX, Trees, TreesError};
 use crate::ledger::atomic_write;
+use crate::regular::{self, Links};
 
 /// Mode bits that are kept.
 pub(super) const BITS: u32 = 0o777;
@@ -129,6 +130,10 @@ impl Modes {
     }
 }
 
+fn own(path: &Path) -> Option<Vec<u8>> {
+    regular::read(path, OWN_MAX, Links::Refused).ok()
+}
+
 fn is_program(mode: u32) -> bool {
     mode & MAY_RUN != 0
 }
@@ -136,7 +141,7 @@ fn is_program(mode: u32) -> bool {
 impl Trees {
     /// Modes of the last index; `None` if they were not kept, and the index is built again.
     pub(super) fn last_modes(&self) -> Option<Modes> {
-        Modes::read(&fs::read(self.index().with_extension("modes")).ok()?)
+        Modes::read(&own(&self.index().with_extension("modes"))?)
     }
 
     /// Saves the modes for the next index. Written first: files that changed since are found to have changed again.
@@ -144,7 +149,7 @@ impl Trees {
         let path = self.index().with_extension("modes");
         let text = modes.text();
         // Most recordings change no mode, and each write costs a sync.
-        if fs::read(&path).is_ok_and(|there| there == text) {
+        if own(&path).is_some_and(|there| there == text) {
             return Ok(());
         }
         write(&path, &text)
@@ -160,7 +165,7 @@ impl Trees {
 
     /// Modes of a tree's files; `None` for a tree of an older version.
     pub(super) fn modes_of(&self, tree: &TreeId) -> Option<Modes> {
-        Modes::read(&fs::read(self.modes_file(tree)).ok()?)
+        Modes::read(&own(&self.modes_file(tree))?)
     }
 
     pub(super) fn keep_modes(&self, tree: &TreeId, modes: &Modes) -> Result<(), TreesError> {

@@ -12,16 +12,17 @@ use chronicle_core::base::ids::TreeId;
 
 use super::excludes::{Excludes, OURS};
 use super::found::Found;
-use super::git::{self, Git};
+use super::git;
 use super::ignored::Ignored;
 use super::names::{Name, joined, parts};
 use super::repository::TreesLock;
 use super::rules::IgnoreRules;
 use super::unrecorded::{MARK_ID, Unrecorded};
-use super::{Trees, TreesError};
+use super::{OWN_MAX, Trees, TreesError};
 use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
 use crate::process::Tool;
+use crate::regular::{self, Links};
 use crate::threads;
 
 /// Number of changed files from which on their contents go into one pack instead of one file each.
@@ -66,6 +67,8 @@ impl Trees {
         keep: Option<&str>,
     ) -> Result<Recorded, TreesError> {
         self.sweep()?;
+        // What was ended before is not this recording's concern.
+        let _ = self.git.leash.take();
         let recorded = match self.try_record() {
             Err(error @ TreesError::Git { .. }) => {
                 // A git that was killed, or an index that it cannot use, costs one slow recording and nothing else.
@@ -91,7 +94,7 @@ impl Trees {
         let half = self.half_index("record");
         let is_first = !self.copy_index(&half)?;
         let mut found = self.find(&half, is_first, ignored)?;
-        let mut rules = IgnoreRules::new(&self.git.work, &told, is_begun && !is_first);
+        let mut rules = IgnoreRules::new(&self.git, &told, is_begun && !is_first);
         rules.see(&found);
         self.find_hidden(&mut rules, &mut found, is_first);
         let mut changed = !found.present.is_empty() || !found.gone.is_empty();
@@ -103,6 +106,8 @@ impl Trees {
         // An index that began empty has nothing in it that was ignored.
         changed |= !is_first && self.follow(&half, &mut rules, &found.ignored)?;
         self.note_ignored(&half)?;
+        // A question to the person's git that stayed without an answer would give a tree of other files.
+        self.git.ended_early()?;
         let tree = self.tree_of(&half, changed)?;
         let modes = found.modes(self.last_modes().filter(|_| !is_first));
         // Before the index: an index without its modes is not used again, modes without their index do no harm.
@@ -135,7 +140,7 @@ impl Trees {
 
     fn find(&self, index: &Path, is_first: bool, ignored: Ignored) -> Result<Found, TreesError> {
         // Where nothing is known, nothing known has changed; what is theirs though ignored is new as well.
-        let kept_anyway = || Ok(Excludes::kept_anyway(&self.git.work));
+        let kept_anyway = || Ok(Excludes::kept_anyway(&self.git.work, &self.git.leash));
         let changed = || if is_first { kept_anyway() } else { self.changed(index) };
         let (known, new) = threads::both("changed", changed, || self.others(index));
         let known = known.unwrap_or_else(|_| {
@@ -170,14 +175,14 @@ impl Trees {
     fn changed(&self, index: &Path) -> Result<Vec<u8>, TreesError> {
         let args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"];
         let call = self.git.call(index, &[], &args);
-        Ok(Git::run("compare files", call)?.stdout)
+        Ok(self.git.run("compare files", call)?.stdout)
     }
 
     /// New files that are not ignored, with nested repositories as folders, and git's messages about unreadable folders.
     fn others(&self, index: &Path) -> Result<(Vec<u8>, String), TreesError> {
         let rules = self.excludes.rule();
         let args = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let ran = Git::run("look for new files", self.git.call(index, &[rules], &args))?;
+        let ran = self.git.run("look for new files", self.git.call(index, &[rules], &args))?;
         Ok((ran.stdout, ran.stderr))
     }
 
@@ -196,7 +201,7 @@ impl Trees {
     pub(super) fn index_info(&self, index: &Path, entries: &[Name]) -> Result<(), TreesError> {
         let call = self.git.call(index, &[], &["update-index", "-z", "--index-info"]);
         let input = joined(entries.iter().map(Vec::as_slice));
-        Git::run("note files", call.input(input)).map(drop)
+        self.git.run("note files", call.input(input)).map(drop)
     }
 
     /// Adds what changed to the index.
@@ -232,7 +237,7 @@ impl Trees {
         let input = joined(names.iter().map(Vec::as_slice));
         let call = self.git.call(index, &settings, &args).input(input);
         let read = |call: Tool| {
-            let ran = call.run().map_err(|error| git::failed("read files", error))?;
+            let ran = call.run().map_err(|error| self.git.failed("read files", error))?;
             if !ran.status.success() {
                 let _ = fs::remove_file(lock_of(index));
             }
@@ -264,7 +269,7 @@ impl Trees {
         if let Some(tree) = (!changed).then(known).flatten() {
             return Ok(tree);
         }
-        let ran = Git::run("write a tree", self.git.call(index, &[], &["write-tree"]))?;
+        let ran = self.git.run("write a tree", self.git.call(index, &[], &["write-tree"]))?;
         Ok(TreeId::new(String::from_utf8_lossy(&ran.stdout).trim()))
     }
 
@@ -274,7 +279,8 @@ impl Trees {
 
     /// The tree of an index with this hash.
     fn remembered(&self, hash: &str) -> Option<TreeId> {
-        let text = fs::read_to_string(self.memory()).ok()?;
+        let text = regular::read(&self.memory(), OWN_MAX, Links::Refused).ok()?;
+        let text = String::from_utf8(text).ok()?;
         let tree = text.lines().find_map(|line| line.strip_prefix(hash)?.strip_prefix(' '))?;
         Some(TreeId::new(tree))
     }
@@ -305,9 +311,9 @@ impl Trees {
         }
         let args = ["update-ref", name.as_str(), tree.as_str()];
         let call = self.git.call(&self.index(), &[], &args);
-        Git::run("keep a tree", call.clone()).map(drop).or_else(|_| {
+        self.git.run("keep a tree", call.clone()).map(drop).or_else(|_| {
             let _ = free();
-            Git::run("keep a tree", call).map(drop)
+            self.git.run("keep a tree", call).map(drop)
         })
     }
 
@@ -366,7 +372,8 @@ fn closed_folders(said: &str) -> impl Iterator<Item = Name> {
 /// A short hash of a file's content; `None` if it cannot be read.
 fn hash_of(path: &Path) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path).ok()?).ok()?;
+    let file = regular::open(path, File::options().read(true), Links::Refused).ok()?;
+    hasher.update_reader(file).ok()?;
     Some(hasher.finalize().to_hex().to_string())
 }
 
@@ -393,7 +400,8 @@ mod tests {
         let (mut left, mut unreadable) = (TRIES_MAX, BTreeSet::new());
         trees.read_in(&index, &names, &mut left, &mut unreadable).unwrap();
         assert_eq!(unreadable, BTreeSet::from([b"bad".to_vec(), b"worse".to_vec()]));
-        let listed = Git::run("list", trees.git.call(&index, &[], &["ls-files", "-z"])).unwrap();
+        let listed =
+            trees.git.run("list", trees.git.call(&index, &[], &["ls-files", "-z"])).unwrap();
         assert_eq!(parts(&listed.stdout).count(), 40);
         assert!(!lock_of(&index).exists());
         // Without tries left, what is not taken is named.

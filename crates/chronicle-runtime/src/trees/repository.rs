@@ -8,8 +8,10 @@ use chronicle_core::definition::settings::TREES_MAX_FILE_MB;
 use super::excludes::Excludes;
 use super::git::Git;
 use super::ignored::Ignored;
-use super::{Trees, TreesError};
+use super::{OWN_MAX, Trees, TreesError};
 use crate::ledger::{is_unfinished, quick_write};
+use crate::process::Leash;
+use crate::regular::{self, Links};
 
 /// Held while trees are written.
 const LOCK: &str = "worktrees/trees.lock";
@@ -21,6 +23,8 @@ const INDEX: &str = "project.index";
 const HALF: &str = "half-";
 /// File in a run's folder that lists what was ignored when it began.
 const IGNORED: &str = "ignored";
+/// What git writes there; no branch of ours is ever made.
+const HEAD: &str = "ref: refs/heads/main\n";
 /// No filters, line endings or keywords: contents are stored byte for byte.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
 
@@ -41,17 +45,21 @@ pub(super) struct TreesLock(#[expect(dead_code, reason = "held, not used")] File
 impl Trees {
     /// Opens the repository of a project; creates it if there is none.
     pub fn open(project: &Path) -> Result<Self, TreesError> {
-        Self::open_with(project, Excludes::find(project))
+        let leash = Leash::default();
+        Self::open_with(project, Excludes::find(project, &leash))
     }
 
     /// The same, if the person's ignore rules are already known.
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
-        let git = Git { dir: definitions.join("trees.git"), work: project.to_owned() };
+        let leash = excludes.leash.clone();
+        let git = Git { dir: definitions.join("trees.git"), work: project.to_owned(), leash };
+        // Without an answer to what is ignored, ignored files would be recorded.
+        git.ended_early()?;
         let (ignored, max_bytes) = (None, TREES_MAX_FILE_MB * 1_000_000);
         let trees = Self { git, excludes, definitions, ignored, max_bytes };
         let _lock = trees.lock()?;
-        if !trees.git.dir.join("HEAD").is_file() {
+        if !trees.git.dir.join("HEAD").is_file() && !trees.mend()? {
             // Tried twice: the first may have met leftovers of one that was killed.
             trees.make().or_else(|_| trees.make())?;
         }
@@ -60,7 +68,7 @@ impl Trees {
 
     /// The repository of a project, if it has one.
     pub(crate) fn existing(project: &Path) -> Result<Option<Self>, TreesError> {
-        let exists = project.join(".chronicle/trees.git/HEAD").is_file();
+        let exists = has_contents(&project.join(".chronicle/trees.git"));
         exists.then(|| Self::open(project)).transpose()
     }
 
@@ -80,7 +88,9 @@ impl Trees {
     pub(super) fn lock(&self) -> Result<TreesLock, TreesError> {
         let path = self.definitions.join(LOCK);
         let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
-            let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            let mut options = File::options();
+            options.create(true).truncate(false).write(true);
+            let file = regular::open(&path, &mut options, Links::Refused)?;
             // Waits without a limit. Whoever holds it is a recording or an undo, which have limits of their own, and the kernel
             // releases the lock of a process that dies.
             file.lock()?;
@@ -89,14 +99,26 @@ impl Trees {
         opened.map_err(TreesError::io(&path))
     }
 
+    /// Writes the head anew where only it is missing: it says nothing, but git takes a folder without it for no repository. False
+    /// if there is no repository to mend. What is recorded is never replaced.
+    fn mend(&self) -> Result<bool, TreesError> {
+        if !has_contents(&self.git.dir) {
+            return Ok(false);
+        }
+        let head = self.git.dir.join("HEAD");
+        let written = quick_write(&head, HEAD.as_bytes());
+        written.map_err(std::io::Error::other).map_err(TreesError::io(&head))?;
+        Ok(true)
+    }
+
     /// Created beside its place, so that an incomplete one is never used.
     fn make(&self) -> Result<(), TreesError> {
         let half = self.definitions.join("worktrees/trees.git.half");
         let _ = fs::remove_dir_all(&half);
         fs::create_dir_all(half.join(INDEXES)).map_err(TreesError::io(&half))?;
-        let git = Git { dir: half.clone(), work: self.git.work.clone() };
+        let git = Git { dir: half.clone(), ..self.git.clone() };
         let init = git.call(&half.join("index"), &[], &["init", "--quiet", "--template="]);
-        Git::run("make a repository", init)?;
+        git.run("make a repository", init)?;
         let _ = fs::remove_dir_all(&self.git.dir);
         // Made elsewhere and moved: a repository is there completely or not at all.
         fs::rename(&half, &self.git.dir).map_err(TreesError::io(&self.git.dir))
@@ -148,7 +170,7 @@ impl Trees {
             text = format!("{text}\n{mark}\n");
         }
         let path = info.join("exclude");
-        let before = fs::read(&path).unwrap_or_default();
+        let before = regular::read(&path, OWN_MAX, Links::Refused).unwrap_or_default();
         let before = String::from_utf8_lossy(&before);
         let last = before.lines().next_back().filter(|line| line.starts_with(RUN));
         let other_run = last.unwrap_or_default() != mark;
@@ -156,9 +178,15 @@ impl Trees {
     }
 }
 
+/// True if there is a repository with something in it, complete or not.
+fn has_contents(dir: &Path) -> bool {
+    dir.join("objects").is_dir() || dir.join("HEAD").is_file()
+}
+
 /// Writes a file if its content differs; true if it did. Not synced: if a power cut spoils it, its content differs the next time.
 fn write(path: &Path, text: &str) -> Result<bool, TreesError> {
-    let same = fs::read(path).is_ok_and(|there| there == text.as_bytes());
+    let there = regular::read(path, OWN_MAX, Links::Refused);
+    let same = there.is_ok_and(|there| there == text.as_bytes());
     if !same {
         let written = quick_write(path, text.as_bytes());
         written.map_err(std::io::Error::other).map_err(TreesError::io(path))?;

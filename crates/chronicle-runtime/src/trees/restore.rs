@@ -16,7 +16,7 @@ use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::trees::{Restored, TREE_FILES_MAX, TREE_UNREADABLE_MAX};
 
 use super::diff::{DiffEntry, NO_MODE};
-use super::git::{Git, ask_theirs};
+use super::git::ask_theirs;
 use super::modes::{Modes, PROGRAM};
 use super::names::{Name, below, joined, obstacle, parts, shown};
 use super::record::Recorded;
@@ -120,13 +120,13 @@ impl Trees {
         }
         fs::create_dir_all(&staged.folder).map_err(TreesError::io(&staged.folder))?;
         let index = self.half_index("restore");
-        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", to.as_str()]))?;
+        self.git.run("read a tree", self.git.call(&index, &[], &["read-tree", to.as_str()]))?;
         let mut prefix = OsString::from("--prefix=");
         // The empty name at the end adds the slash.
         prefix.push(staged.folder.join(""));
         let args = ["checkout-index", "--force", "--quiet", "-z", "--stdin"].map(OsString::from);
         let args: Vec<OsString> = args.into_iter().chain([prefix]).collect();
-        Git::run("write files", self.git.call(&index, &[], &args).input(input))?;
+        self.git.run("write files", self.git.call(&index, &[], &args).input(input))?;
         let _ = fs::remove_file(&index);
         Ok(staged)
     }
@@ -219,11 +219,11 @@ impl Trees {
             lines.push([format!("{mode} {id}\t").as_bytes(), name].concat());
         }
         let index = self.half_index("compose");
-        Git::run("read a tree", self.git.call(&index, &[], &["read-tree", base.as_str()]))?;
+        self.git.run("read a tree", self.git.call(&index, &[], &["read-tree", base.as_str()]))?;
         if !lines.is_empty() {
             self.index_info(&index, &lines)?;
         }
-        let ran = Git::run("write a tree", self.git.call(&index, &[], &["write-tree"]))?;
+        let ran = self.git.run("write a tree", self.git.call(&index, &[], &["write-tree"]))?;
         let _ = fs::remove_file(&index);
         let tree = TreeId::new(String::from_utf8_lossy(&ran.stdout).trim());
         self.keep(keep, &tree)?;
@@ -241,12 +241,20 @@ impl Trees {
     ) -> Result<Vec<String>, TreesError> {
         let mut theirs = self.entries(now, to)?;
         theirs.retain(|entry| edited.contains(&entry.name) && entry.before.0 != NO_MODE);
-        let committed = if theirs.is_empty() { Vec::new() } else { committed(&self.git.work) };
+        let committed = if theirs.is_empty() { Vec::new() } else { self.committed()? };
         let committed: BTreeMap<&[u8], &str> = listed(&committed).collect();
         let is_lost = |entry: &&DiffEntry| {
             committed.get(entry.name.as_slice()) != Some(&entry.before.1.as_str())
         };
         Ok(theirs.iter().filter(is_lost).map(|entry| shown(&entry.name)).collect())
+    }
+
+    /// Content of the person's last commit, as a list of ids and names.
+    fn committed(&self) -> Result<Vec<u8>, TreesError> {
+        let args = ["ls-tree", "-r", "-z", "HEAD"];
+        let listed = ask_theirs(&self.git.work, &self.git.leash, &args);
+        self.git.ended_early()?;
+        Ok(listed.unwrap_or_default())
     }
 
     /// Every name that differs between the trees of any pair.
@@ -350,11 +358,6 @@ fn kept_mode(path: &Path, entry: &DiffEntry) -> Option<u32> {
     let mode = meta.permissions().mode();
     let readers = (mode & 0o444) >> 2;
     Some(if entry.after.0 == PROGRAM { mode | readers } else { mode & !MAY_RUN })
-}
-
-/// Content of the person's last commit, as a list of ids and names.
-fn committed(work: &Path) -> Vec<u8> {
-    ask_theirs(work, &["ls-tree", "-r", "-z", "HEAD"]).unwrap_or_default()
 }
 
 /// Parses lines of the form `100644 blob oid<TAB>name`.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::git::Git;
 use super::record::lock_of;
 use super::{Trees, TreesError};
 use crate::ledger::{atomic_write, quick_write};
@@ -12,6 +11,9 @@ use crate::regular::{self, Links};
 
 /// Longest figure that is read; ours has a line.
 const FIGURE_MAX: u64 = 100;
+
+/// Longest settings of our own repository; git's have a few lines.
+const CONFIG_MAX: u64 = 1024 * 1024;
 
 /// Settings of a repository as git makes it.
 const CORE: [&str; 3] = ["repositoryformatversion", "filemode", "bare"];
@@ -79,7 +81,7 @@ impl Trees {
         let orders: Vec<String> = gone.map(|it| format!("delete {}\n", it.name)).collect();
         if !orders.is_empty() {
             let call = self.git.call(&self.index(), &[], &["update-ref", "--stdin"]);
-            Git::run("let trees go", call.input(orders.concat().into_bytes()))?;
+            self.git.run("let trees go", call.input(orders.concat().into_bytes()))?;
         }
         // The index names files by their contents, which must stay too: it goes, and the next tree makes it anew.
         let _ = fs::remove_file(self.index());
@@ -89,7 +91,7 @@ impl Trees {
             ("pack trees", &["repack", "-a", "-d", "-q", "--threads=1"][..]),
             ("clear away", &["prune", "--expire=now"][..]),
         ] {
-            Git::run(what, self.git.call(&self.index(), &[], args))?;
+            self.git.run(what, self.git.call(&self.index(), &[], args))?;
         }
         let kept: BTreeSet<String> = self.kept()?.into_iter().map(|it| it.tree).collect();
         self.clear_modes(|tree| std::str::from_utf8(tree).is_ok_and(|tree| kept.contains(tree)));
@@ -101,7 +103,8 @@ impl Trees {
     /// `gc.recentObjectsHook`, with the rights of whoever clears up.
     fn clear_config(&self) {
         let file = self.git.dir.join("config");
-        let Ok(text) = fs::read_to_string(&file) else { return };
+        let text = regular::read(&file, CONFIG_MAX, Links::Refused).ok();
+        let Some(text) = text.and_then(|text| String::from_utf8(text).ok()) else { return };
         let (mut section, mut kept) = (String::new(), String::new());
         for line in text.lines() {
             let word = line.trim().to_ascii_lowercase();
@@ -130,13 +133,13 @@ impl Trees {
         }
         let args = ["rev-list", "--objects", "--no-object-names", "--disk-usage", "--stdin"];
         let input = trees.join("\n").into_bytes();
-        let ran = Git::run("measure", self.git.call(&self.index(), &[], &args).input(input))?;
+        let ran = self.git.run("measure", self.git.call(&self.index(), &[], &args).input(input))?;
         Ok(String::from_utf8_lossy(&ran.stdout).trim().parse().unwrap_or(0))
     }
 
     fn kept(&self) -> Result<Vec<KeptTree>, TreesError> {
         let args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/runs/"];
-        let ran = Git::run("list trees", self.git.call(&self.index(), &[], &args))?;
+        let ran = self.git.run("list trees", self.git.call(&self.index(), &[], &args))?;
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();
         let kept = text.lines().filter_map(|line| {
             let (tree, name) = line.split_once(' ')?;

@@ -15,8 +15,10 @@ use super::ignored::Ignored;
 use super::names::{Name, below, joined, parts};
 use super::record::{STAND_IN, removal};
 use super::repository::RulesBefore;
-use super::{Trees, TreesError};
+use super::{OWN_MAX, Trees, TreesError};
 use crate::ledger::atomic_write;
+use crate::process::Leash;
+use crate::regular::{self, Links};
 
 /// What is known of the rules during one recording.
 pub(super) struct IgnoreRules {
@@ -27,12 +29,14 @@ pub(super) struct IgnoreRules {
     stays: bool,
     /// Files that the person tracks though they are ignored; asked for once.
     theirs: Option<Vec<u8>>,
+    leash: Leash,
 }
 
 impl IgnoreRules {
-    pub(super) fn new(work: &Path, told: &RulesBefore, is_begun: bool) -> Self {
+    pub(super) fn new(git: &Git, told: &RulesBefore, is_begun: bool) -> Self {
         let stays = is_begun && !told.other_run;
-        Self { work: work.to_owned(), changed: told.changed, stays, theirs: None }
+        let (work, leash) = (git.work.clone(), git.leash.clone());
+        Self { work, changed: told.changed, stays, theirs: None, leash }
     }
 
     /// Learns from what was found whether a file of rules changed.
@@ -42,7 +46,7 @@ impl IgnoreRules {
     }
 
     fn theirs(&mut self) -> &[u8] {
-        self.theirs.get_or_insert_with(|| Excludes::kept_anyway(&self.work))
+        self.theirs.get_or_insert_with(|| Excludes::kept_anyway(&self.work, &self.leash))
     }
 }
 
@@ -66,7 +70,8 @@ impl Trees {
 
     /// Names that an index has dropped and whose return it would not notice if they are ignored.
     fn missing(&self) -> Vec<u8> {
-        fs::read(self.index().with_extension("missing")).unwrap_or_default()
+        let path = self.index().with_extension("missing");
+        regular::read(&path, OWN_MAX, Links::Refused).unwrap_or_default()
     }
 
     /// Keeps the names of files that are gone: all that this run has recorded, and for the next one those that the person tracks.
@@ -126,13 +131,14 @@ impl Trees {
     ) -> Result<(), TreesError> {
         let everywhere = self.excludes.rule();
         let args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
-        let ran = Git::run("look for ignored files", self.git.call(index, &[everywhere], &args))?;
+        let ran =
+            self.git.run("look for ignored files", self.git.call(index, &[everywhere], &args))?;
         let anyway: BTreeSet<&[u8]> = parts(rules.theirs()).collect();
         let ignored = parts(&ran.stdout).filter(|name| !anyway.contains(name));
         let mut entries: Vec<Name> = ignored.map(removal).collect();
         if from_the_start.mark().is_some() {
             let all = self.git.call(index, &[], &["ls-files", "-z", "--cached"]);
-            let all = Git::run("list files", all)?.stdout;
+            let all = self.git.run("list files", all)?.stdout;
             entries.extend(parts(&all).filter(|name| from_the_start.has(name)).map(removal));
         }
         if entries.is_empty() { Ok(()) } else { self.index_info(index, &entries) }

@@ -11,7 +11,6 @@ use chronicle_core::base::ids::TreeId;
 
 use super::diff::DiffEntry;
 use super::found::Found;
-use super::git::Git;
 use super::{Trees, TreesError};
 
 /// Content of the mark. The zero byte makes it binary, so that it has no lines to show or to count.
@@ -67,7 +66,7 @@ impl Trees {
             return Ok(false);
         }
         let write = self.git.call(index, &[], &["hash-object", "-w", "--stdin"]);
-        Git::run("mark files", write.input(MARK.to_vec()))?;
+        self.git.run("mark files", write.input(MARK.to_vec()))?;
         self.index_info(index, &entries)?;
         Ok(true)
     }
@@ -111,7 +110,7 @@ mod tests {
         let trees = Trees::open(folder.path()).unwrap();
         let index = trees.half_index("test");
         let call = trees.git.call(&index, &[], &["hash-object", "--stdin"]);
-        let ran = Git::run("hash", call.input(MARK.to_vec())).unwrap();
+        let ran = trees.git.run("hash", call.input(MARK.to_vec())).unwrap();
         assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), MARK_ID);
     }
 }

@@ -40,6 +40,7 @@ mod project;
 mod projections;
 mod simulate;
 mod trees;
+mod trees_pipes;
 mod verify;
 mod work_folders;
 mod world;

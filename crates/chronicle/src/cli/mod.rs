@@ -134,6 +134,8 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         Err(error) => return not_parsed(&suggest::suggesting(error), args),
     };
     let json = cli.json;
+    // No git goes on once this process is gone, however it ended.
+    programs::tools_die_with_us();
     match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -5,9 +5,7 @@ use chronicle_core::event::Change;
 use chronicle_core::event::trees::Restored;
 use chronicle_core::view::UndoRow;
 use chronicle_core::words;
-use chronicle_runtime::handle::{
-    self, RunFolder, Stays, UndoOrder, UndoPlan, Undoing, Undone, programs,
-};
+use chronicle_runtime::handle::{self, RunFolder, Stays, UndoOrder, UndoPlan, Undoing, Undone};
 use clap::Args;
 use serde::Serialize;
 
@@ -111,8 +109,6 @@ struct UndoneView {
 
 pub(super) fn cmd_undo(setting: &Setting, args: &UndoArgs) -> Result<Exit, Failure> {
     only_for_people()?;
-    // A supervisor's recordings do without, since they touch nothing of the project and every start costs time.
-    programs::tools_die_with_us();
     let (folder, words) = meant::split(setting, &args.words, Among::All, Rest::Said)?;
     let phase = phase(args, &words)?;
     if args.earlier.list {
@@ -206,7 +202,6 @@ fn finish(
 
 /// A run that is over has nothing to go on with but that.
 pub(super) fn finish_over(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
-    programs::tools_die_with_us();
     let finished = handle::finish_undo(folder, &setting.asker)?;
     if let Some((what, restored)) = finished.as_ref().filter(|_| !setting.json) {
         terminal::say(&format!("The interrupted undo of `{what}` is finished:"));

@@ -194,6 +194,56 @@ fn a_damaged_run_is_repaired_and_goes_on() {
     session.assert_whole();
 }
 
+/// Every file of the run but its lock, with its content.
+fn written(session: &Session) -> Vec<(PathBuf, Vec<u8>)> {
+    let (mut found, mut folders) = (Vec::new(), vec![session.run_file("")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.file_name().unwrap() != "lock" {
+                let bytes = fs::read(&path).unwrap();
+                found.push((path, bytes));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Cut in the middle of a line, and lines after it are gone: the torn one belongs to what a repair has to find.
+#[test]
+fn a_damaged_ledger_with_a_torn_line_is_left_as_it_is() {
+    let session = waiting();
+    let whole = ledger(&session);
+    let all = lines(&whole);
+    let cut = all[..all.len() - 2].concat().len() + 20;
+    put(&session, &whole[..cut]);
+    let (run, before) = (session.short(), written(&session));
+    for args in [
+        &["approve", &run][..],
+        &["reject", &run, "no"],
+        &["answer", &run, "yes"],
+        &["note", &run, "more"],
+        &["title", &run, "other"],
+        &["budget", &run, "+5 usd"],
+        &["retry", &run],
+        &["skip", &run],
+        &["go", &run, "work"],
+        &["pause", &run],
+        &["resume", &run],
+        &["undo", &run, "--all", "--yes"],
+        &["cancel", &run],
+    ] {
+        let said = session.chronicle(args);
+        assert_eq!(said.code, Some(6), "{args:?}: {}{}", said.stdout, said.stderr);
+        assert!(written(&session) == before, "{args:?} wrote something");
+    }
+    session.chronicle(&["repair", &run, "--yes"]).exits(0).prints("damaged-1.jsonl");
+    assert_eq!(fs::read(session.run_file("damaged-1.jsonl")).unwrap(), &whole[..cut]);
+}
+
 /// The copy would be a run of its own, with the same open gate and the same work to do.
 #[test]
 fn the_folder_of_a_run_under_another_name_is_damage() {

@@ -48,6 +48,7 @@ mod docs;
 mod every_status;
 mod fallback;
 mod gates;
+mod git_waits;
 mod kill;
 mod kill_random;
 mod kill_signals;

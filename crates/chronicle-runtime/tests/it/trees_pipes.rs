@@ -1,0 +1,117 @@
+//! Named pipes and sockets where files are expected: no recording waits for them, and none is taken for another file.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use chronicle_runtime::for_tests::trees::{Trees, TreesError};
+use rustix::fs::{CWD, mkfifoat};
+
+use crate::trees::Yard;
+
+fn pipe(path: &Path) {
+    let _ = fs::remove_file(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    mkfifoat(CWD, path, 0o600.into()).unwrap();
+}
+
+fn yard() -> (Yard, Trees) {
+    let yard = Yard::new();
+    yard.write("file", "one\n");
+    yard.write("sub/file", "two\n");
+    yard.git(".", &["init", "-q", "-b", "main"]);
+    let trees = Trees::open(&yard.root).unwrap();
+    trees.record(Some("run/1")).unwrap();
+    (yard, trees)
+}
+
+/// The pipe that stopped a recording.
+fn stopped_by(recorded: Result<impl Sized, TreesError>) -> PathBuf {
+    match recorded.map(drop) {
+        Err(TreesError::Pipe(Some(path))) => path,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn needs_git_a_pipe_that_git_would_read_stops_the_recording_by_name() {
+    for name in [
+        ".gitignore",
+        ".gitattributes",
+        "sub/.gitignore",
+        ".chronicle/trees.git/config",
+        ".chronicle/trees.git/packed-refs",
+    ] {
+        let (yard, trees) = yard();
+        let path = yard.root.join(name);
+        pipe(&path);
+        yard.write("file", "changed\n");
+        assert_eq!(stopped_by(trees.record(None)), path, "{name}");
+        // Once it is away, all is well again.
+        fs::remove_file(&path).unwrap();
+        if name.ends_with("config") {
+            yard.write(name, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
+        }
+        trees.record(None).unwrap();
+    }
+}
+
+#[test]
+fn needs_git_a_pipe_in_the_persons_repository_is_not_taken_for_no_repository() {
+    for name in [".git/config", ".git/HEAD", ".git/info/exclude", ".git/index"] {
+        let (yard, _) = yard();
+        let path = yard.root.join(name);
+        pipe(&path);
+        assert_eq!(stopped_by(Trees::open(&yard.root)), path, "{name}");
+    }
+}
+
+#[test]
+fn needs_git_a_pipe_in_the_place_of_a_recorded_content_is_found() {
+    let (yard, trees) = yard();
+    let before = trees.record(None).unwrap().tree;
+    let (fan, rest) = before.as_str().split_at(2);
+    let path = yard.root.join(".chronicle/trees.git/objects").join(fan).join(rest);
+    pipe(&path);
+    yard.write("file", "changed\n");
+    let after = trees.record(None).unwrap().tree;
+    assert_eq!(stopped_by(trees.changes(Some(&before), &after)), path);
+}
+
+#[test]
+fn needs_git_pipes_in_the_place_of_our_own_files_are_replaced() {
+    for name in [
+        "HEAD",
+        "info/exclude",
+        "info/attributes",
+        "chronicle/project.index",
+        "chronicle/project.tree",
+        "chronicle/project.modes",
+        "chronicle/project.missing",
+    ] {
+        let (yard, trees) = yard();
+        let first = trees.record(None).unwrap().tree;
+        let path = yard.root.join(".chronicle/trees.git").join(name);
+        pipe(&path);
+        let trees = Trees::open(&yard.root).unwrap();
+        assert_eq!(trees.record(None).unwrap().tree, first, "{name}");
+        assert!(trees.changes(None, &first).unwrap().files >= 2, "{name}");
+    }
+}
+
+#[test]
+fn needs_git_pipes_and_sockets_among_the_files_are_no_files() {
+    let (yard, trees) = yard();
+    let before = trees.record(None).unwrap().tree;
+    pipe(&yard.root.join("new"));
+    let _new = UnixListener::bind(yard.root.join("sub/new")).unwrap();
+    assert_eq!(trees.record(None).unwrap().tree, before);
+    // In the place of a file that is known, they mean that it is gone.
+    pipe(&yard.root.join("file"));
+    fs::remove_file(yard.root.join("sub/file")).unwrap();
+    let _known = UnixListener::bind(yard.root.join("sub/file")).unwrap();
+    let after = trees.record(None).unwrap().tree;
+    let gone = trees.changes(Some(&before), &after).unwrap();
+    assert_eq!((gone.files, gone.added), (2, 0), "{gone:?}");
+}

@@ -104,6 +104,7 @@ impl Activities {
     /// New bits for a watcher that has seen each attempt up to there.
     pub(crate) fn since(&self, seen: &mut BTreeMap<AttemptId, u64>) -> Vec<RunActivity> {
         let shared = self.lock();
+        // A watcher may stay for days, and a run has no limit of attempts: what is over must not stay in its map.
         seen.retain(|attempt, _| shared.contains_key(attempt));
         let mut news = Vec::new();
         for (attempt, doing) in &*shared {
@@ -130,6 +131,7 @@ impl Activities {
         }
         let mut shared = self.lock();
         shared.entry(attempt).or_default().add(bit, text);
+        // Released before the bell rings: a watcher that wakes up takes this lock first of all.
         drop(shared);
         self.bell.ring();
     }
@@ -139,12 +141,15 @@ impl Activities {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AttemptId, LiveAttempt>> {
+        // A thread that panicked leaves at worst a count that is wrong. Nothing is decided by it, so the others go on.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl LiveAttempt {
     fn add(&mut self, bit: Bit, text: &str) {
+        // Only a piece of the same kind goes on: otherwise a thought between two messages would be shown as part of their
+        // sentence.
         let goes_on = bit.is_piece()
             && self.ring.bits.back().is_some_and(|last| discriminant(last) == discriminant(&bit));
         if !goes_on {
@@ -152,6 +157,7 @@ impl LiveAttempt {
         }
         let whole = std::mem::take(&mut self.line) + text;
         let last = whole.trim().rsplit('\n').next().unwrap_or_default();
+        // The line end after a message is a piece of its own, and must not erase the words that are shown.
         if !last.is_empty() {
             self.now.last = bounded(last.trim(), LAST_MAX);
         }
@@ -166,6 +172,7 @@ impl BitRing {
     fn push(&mut self, bit: Bit) {
         self.bytes += bit.cost();
         self.bits.push_back(bit);
+        // One bit is much shorter than the ring, so the newest always stays.
         while self.bytes > RING_BYTES
             && let Some(oldest) = self.bits.pop_front()
         {
@@ -180,6 +187,7 @@ impl BitRing {
     }
 
     fn since(&self, attempt: AttemptId, seen: u64) -> Option<RunActivity> {
+        // A watcher that is behind the oldest bit continues there, and is told how many it missed.
         let at = self.first.max(seen);
         let known = usize::try_from(at - self.first).unwrap_or(usize::MAX);
         let bits: Vec<Bit> = self.bits.iter().skip(known).cloned().collect();
@@ -202,6 +210,7 @@ impl Bit {
         | Self::Ran(text)
         | Self::Printed(text)
         | Self::Retries(text)) = self;
+        // Without the fixed part, a flood of bits with a few letters each would stay below the limit and fill the memory.
         text.len() + BIT_COST
     }
 }

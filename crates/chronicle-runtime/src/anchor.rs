@@ -40,6 +40,7 @@ pub(crate) fn read(run: &RunFolder) -> Option<Anchor> {
     let (path, folder) = place(run)?;
     let bytes = regular::read(&path, ANCHOR_MAX, Links::Refused).ok()?;
     let anchor: Anchor = serde_json::from_slice(&bytes).ok()?;
+    // The name of the file has only a part of the path's sum, so the path inside decides.
     (anchor.folder == folder).then_some(anchor)
 }
 
@@ -66,6 +67,7 @@ pub(crate) fn wake(run: &RunFolder) -> io::Result<()> {
 fn write_quickly(run: &RunFolder, head: Head, rests: bool) {
     let Some((path, folder)) = place(run) else { return };
     let Ok(bytes) = serde_json::to_vec(&Anchor { folder, head, rests }) else { return };
+    // The folder is made only after a failure: it is almost always there, and this happens every second.
     if quick_write(&path, &bytes).is_err()
         && path.parent().is_some_and(|it| fs::create_dir_all(it).is_ok())
     {
@@ -84,6 +86,7 @@ pub(crate) fn forget(run: &RunFolder) {
 fn canonical(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(path) => Some(path),
+        // A run whose folder was removed must still find its anchor, to forget it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Some(canonical(path.parent()?)?.join(path.file_name()?))
         }

@@ -36,6 +36,7 @@ impl Bell {
     pub(crate) fn wait(&self, since: u64, most: Duration) {
         let mut rung = self.rung();
         rung.waiting += 1;
+        // The count is compared under the lock before the thread sleeps, so a ring between `count` and this line is not lost.
         let waited = self.shared.1.wait_timeout_while(rung, most, |rung| rung.count == since);
         waited.unwrap_or_else(PoisonError::into_inner).0.waiting -= 1;
     }

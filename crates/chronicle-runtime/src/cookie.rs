@@ -55,6 +55,8 @@ impl Cookies {
     /// The attempt that a cookie belongs to; `None` for another run or another copy.
     pub(crate) fn attempt_of(&self, cookie: &str) -> Option<AttemptId> {
         let attempt = named(cookie)?;
+        // Made again and compared whole: anybody can write an attempt's number, and only the sum stands for this run in this
+        // folder.
         (self.cookie(attempt) == cookie).then_some(attempt)
     }
 

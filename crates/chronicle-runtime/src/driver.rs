@@ -184,6 +184,7 @@ fn next_batch(
                 return Ok(std::iter::once(first).chain(more).collect());
             }
             Err(RecvTimeoutError::Timeout) => watch.quiet(run.state(), run.head()),
+            // Nobody is left who could send anything: waiting on would be for ever.
             Err(RecvTimeoutError::Disconnected) => return Ok(vec![InboxMessage::Quit]),
         }
     }

@@ -62,6 +62,7 @@ pub(crate) fn told(input: Input) -> InboxMessage {
 
 /// A message, and the channel for its answer.
 pub(crate) fn asking(input: Input) -> (InboxMessage, Receiver<Answer>) {
+    // Room for one answer: the driver uses `try_send`, which fails on a channel without room if the sender is not waiting yet.
     let (reply, answer) = sync_channel(1);
     (InboxMessage::Input(Box::new(input), Some(reply)), answer)
 }
@@ -109,7 +110,9 @@ impl Rest {
     /// True if there is something to wait for.
     pub(crate) fn stays(self, state: &State, is_idle: impl FnOnce() -> bool) -> bool {
         match self {
+            // Not by the status: after a command to a resting run it may be `Running`, and this process starts nothing.
             Self::AtOnce => !is_idle(),
+            // A notice that is still being sent counts: people are often needed just because nothing else works any more.
             Self::AtGates => state.goes_on() || state.owes(),
             Self::WhenOver => state.goes_on() || state.status() == Status::Waiting || state.owes(),
         }
@@ -167,6 +170,8 @@ impl Remote {
         request: &str,
         signal: Signal,
     ) -> Option<Answer> {
+        // Before the inbox: the engine repeats the stored answer of an id, and would take another call with the same id for a
+        // repetition.
         if let Err(why) = self.requests.check(attempt, request, &signal) {
             return Some(Answer::Refused(why));
         }
@@ -190,16 +195,19 @@ impl Remote {
 
     /// Stops waiting for a person: once nothing else works, the run rests.
     pub fn leave(&self) {
+        // An error means that the drive has ended, so there is nothing to leave.
         let _ = self.inbox.send(InboxMessage::Leave);
     }
 
     /// Stops at once; what was in progress is reported lost at the next resume.
     pub fn quit(&self) {
+        // An error means that the drive has ended, which is what was wanted.
         let _ = self.inbox.send(InboxMessage::Quit);
     }
 
     fn exchange(&self, input: Input) -> Option<Answer> {
         let (message, answer) = asking(input);
+        // Blocks while the inbox is full: whoever sends a flood waits at the source, and no queue grows.
         self.inbox.send(message).ok()?;
         answer.recv().ok()
     }

@@ -24,6 +24,7 @@ pub(crate) fn add(run: &RunFolder) {
     let Some(folder) = folder() else { return };
     let entry = folder.join(run.id.as_str());
     let project = run.project.as_os_str().as_encoded_bytes();
+    // An entry that is right is left alone: writing it again would wait for the disk and change nothing.
     if named_in(&entry).is_some_and(|known| known == project) {
         return;
     }
@@ -44,6 +45,7 @@ pub(crate) fn mark_begun(run: &RunFolder) {
 /// True if this user started the run in this folder.
 pub fn was_begun(run: &RunFolder) -> bool {
     let project = run.project.as_os_str().as_encoded_bytes();
+    // The project must be the same as well: a copy of it, as somebody may send one, has a run of the same id.
     mark_of(run).and_then(|mark| named_in(&mark)).is_some_and(|known| known == project)
 }
 

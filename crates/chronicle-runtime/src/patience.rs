@@ -44,6 +44,7 @@ impl Patience {
             }
             pause = (pause * 2).min(self.longest_pause);
         }
+        // The last try stands outside of the loop: a pause after it would only delay the error.
         ask()
     }
 }

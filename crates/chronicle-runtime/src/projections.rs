@@ -41,6 +41,7 @@ impl Projections {
 
     /// Writes and waits for the disk, unless nothing has happened since the last time that it did.
     pub(crate) fn write(&mut self, state: &State, head: Head) {
+        // What was written quickly may not be on disk yet, so at rest it is written once more.
         let is_new = |it: &LastWrite| it.seq != head.seq || it.pace < Pace::Durable;
         if self.written.as_ref().is_none_or(is_new) {
             self.replace(state, head, Pace::Durable);
@@ -48,6 +49,7 @@ impl Projections {
     }
 
     fn replace(&mut self, state: &State, head: Head, pace: Pace) {
+        // Noted before it is tried: on a full disk each line of the ledger would otherwise try again.
         let written = LastWrite { at: Instant::now(), seq: head.seq, pace };
         let is_first = self.written.replace(written).is_none();
         let _ = ledger::save(&self.folder.ledger(), &head, state);

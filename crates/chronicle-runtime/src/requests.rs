@@ -31,6 +31,7 @@ impl Requests {
         request: &str,
         signal: &Signal,
     ) -> Result<(), String> {
+        // Only a sum is kept: arguments may be long, and all that matters is whether they are the same.
         let content = blake3::hash(format!("{signal:?}").as_bytes());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.iter().find(|it| it.attempt == attempt && it.request == request);

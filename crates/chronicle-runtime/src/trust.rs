@@ -238,6 +238,7 @@ fn is_the_users(project: &Project, path: &Path) -> bool {
     let pi = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from);
     let pi = pi.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pi/agent")));
     let own = [home::config(), pi];
+    // A project may be inside of the user's own folders. What it brings along is not theirs for that.
     !path.starts_with(project.root()) && own.iter().flatten().any(|own| path.starts_with(own))
 }
 
@@ -245,8 +246,10 @@ fn item(project: &Project, path: &Path) -> Result<Item, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut hasher = blake3::Hasher::new();
     let mut options = File::options();
+    // People link their definitions. What they agree to is what would be read, wherever it is.
     let file = regular::open(path, options.read(true), Links::Followed).map_err(unreadable)?;
     hasher.update_reader(file).map_err(unreadable)?;
+    // One name for each file, however its path is spelled: under another name it would be asked about again.
     let plain: PathBuf = path.components().collect();
     let name = plain.strip_prefix(project.root()).unwrap_or(&plain).display().to_string();
     Ok(Item { name, sum: hasher.finalize().to_hex().to_string() })

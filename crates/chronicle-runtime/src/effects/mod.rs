@@ -140,6 +140,7 @@ impl Processes {
         if self.running.contains_key(&id) {
             return None;
         }
+        // Something of it may still work: started again at once, two workers would change the same files.
         if self.is_left(id) {
             return self.observe(id);
         }
@@ -227,6 +228,7 @@ impl Processes {
 impl Drop for Processes {
     /// Nothing that we started outlives us: whoever opens the run next finds it quiet.
     fn drop(&mut self) {
+        // What is only observed has no control. If its observation is cut short here, the next supervisor begins it again.
         let held: Vec<Control> = self.running.values().filter_map(Running::control).collect();
         for control in &held {
             // First stop all, then wait for all: the grace periods run at the same time.

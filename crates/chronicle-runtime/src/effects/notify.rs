@@ -86,6 +86,7 @@ impl Notices {
         }
         let nothing = NoticeGiven { about, given: Vec::new(), failed: Vec::new(), missed: None };
         let told = nothing.clone();
+        // Made from this state, before the thread begins: the run goes on meanwhile, and the notice is about now.
         let body = view::notice(state, about).and_then(|it| serde_json::to_string(&it).ok());
         let context = Arc::clone(&self.context);
         let tellers = body.map_or_else(Vec::new, |body| tellers(&context.settings, &body));
@@ -136,6 +137,8 @@ fn tellers(settings: &Settings, body: &str) -> Vec<Teller> {
 fn curl_config(url: &str, body: &str) -> String {
     // curl's own limit, beside ours: it then reports which part took too long.
     let seconds = TIME_MAX.as_secs();
+    // Only these protocols: an address such as `file:` must not make curl read a file. Without `globoff` it would take brackets
+    // in an address for a pattern.
     format!(
         "url = {}\ndata-raw = {}\nheader = \"Content-Type: application/json\"\nheader = \"User-Agent: chronicle\"\n\
          proto = \"=http,https\"\noutput = \"/dev/null\"\nmax-time = {seconds}\nsilent\nshow-error\nfail\ngloboff\n",
@@ -189,6 +192,7 @@ impl Teller {
 /// Writes its input, reads its output, and kills it when its time is over.
 fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String)> {
     let stdin = kept.stdin.take();
+    // On a thread of its own: a program that does not read its input would keep us beyond its time.
     threads::spawn("notice-input", move || {
         if let Some(mut stdin) = stdin {
             let _ = stdin.write_all(input.as_bytes());
@@ -214,6 +218,7 @@ fn followed(mut kept: Kept, input: String) -> std::io::Result<(KeeperEnd, String
     threads::spawn("notice-end", move || ended.send(control.wait()))?;
     let end = end.recv_timeout(TIME_MAX).unwrap_or_else(|_| {
         kept.control.stop(Duration::ZERO);
+        // The thread above still waits for the same end. Whoever comes second gets the one that is kept.
         kept.control.wait()
     });
     // The keeper has killed everything that could hold its output open.

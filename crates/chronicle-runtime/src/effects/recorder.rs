@@ -59,6 +59,7 @@ impl Recorder {
             Action::RecordTree(_) | Action::RestoreTree => {
                 tree::finish(&self.folder, state, effect)
             }
+            // They stay due, and are performed by the supervisor that resumes the run.
             Action::RunAttempt(_)
             | Action::Tell(..)
             | Action::RunTimer { .. }

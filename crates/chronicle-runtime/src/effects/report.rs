@@ -44,6 +44,7 @@ impl ActiveTime {
                 // Moves the start instead of adding up pieces, so that `active` stays one subtraction.
                 self.since += now.saturating_duration_since(from);
             }
+            // The driver says it after every batch, so most calls change nothing.
             (true, Some(_)) | (false, None) => {}
         }
     }

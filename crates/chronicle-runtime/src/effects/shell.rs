@@ -151,6 +151,7 @@ impl Shell {
         let mut kept = match self.begin(command) {
             Ok(Some(kept)) => kept,
             Ok(None) => return Ok((stopped_before(), String::new())),
+            // The keeper died before it started anything. That is a loss and no fault of the command, so the same try goes on.
             Err(error) if error.is_death() => return Ok((KeeperEnd::KeeperDied, String::new())),
             Err(error) => return Err(error.to_string()),
         };
@@ -159,11 +160,14 @@ impl Shell {
         let _ = stdout.send(kept.stdout);
         let _ = stderr.send(kept.stderr);
         let end = kept.control.wait();
+        // One for each pipe, and not without a limit: a process that escaped its keeper may hold a pipe open for ever.
         for _ in 0..2 {
             let _ = all_read.recv_timeout(LAST_WORDS);
         }
+        // A stop from here on is for the next command. This one is gone.
         lock(&self.now).control = None;
         let text = output.lock().unwrap_or_else(PoisonError::into_inner).text();
+        // Each line was redacted by itself. A secret that goes over several lines shows only in the joined text.
         Ok((end, self.context.redactor.redact(&text).into_owned()))
     }
 

@@ -136,12 +136,14 @@ fn run(shared: &TimerState, inbox: &SyncSender<InboxMessage>) {
         let (now, wall) = (Instant::now(), clock::now());
         let missed = ticks.missed(now);
         board.deadlines.values_mut().for_each(|at| at.postpone(missed));
+        // One at a time: the lock is given up to report it, and the board may be another one afterwards.
         let passed = board.deadlines.iter_mut().find(|(_, at)| at.has_passed(now, wall));
         if let Some(((_, attempt, timer), at)) = passed {
             let (attempt, timer) = (*attempt, *timer);
             // Marked before sending: the driver may take a while to decide, and the timer stays due until then.
             *at = Deadline::Fired;
             drop(board);
+            // Without the lock: the inbox may be full, and the driver, which alone makes room in it, takes this lock in `keep`.
             fail::at(Point::AfterTimer);
             let input = reported(Report::TimerFired { attempt, timer });
             if inbox.send(InboxMessage::Input(Box::new(input), None)).is_err() {
@@ -152,6 +154,7 @@ fn run(shared: &TimerState, inbox: &SyncSender<InboxMessage>) {
         }
         let next = board.deadlines.values().filter_map(|at| at.left(now, wall)).min();
         board = if let Some(wait) = next {
+            // At least once per tick, however far the next deadline is: only from regular looks can a stopped process be told.
             let woken = shared.changed.wait_timeout(board, wait.min(TICK));
             woken.unwrap_or_else(PoisonError::into_inner).0
         } else {

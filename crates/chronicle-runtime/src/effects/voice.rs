@@ -96,6 +96,7 @@ impl Voice {
 
     /// Closes the agent's input.
     pub(super) fn close(&self) {
+        // Without a sender the writing thread ends, and with it the agent's standard input.
         *lock(&self.outbox) = None;
     }
 

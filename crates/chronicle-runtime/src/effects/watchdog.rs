@@ -63,6 +63,8 @@ impl Watchdog {
 
     /// Something meaningful was printed.
     pub(super) fn heard(&self) {
+        // Without waking the watcher: this only moves a deadline away, which is worked out anew when the old one comes. An
+        // agent's reader calls it all the time.
         self.lock().last = Instant::now();
     }
 
@@ -85,6 +87,7 @@ impl Watchdog {
         let mut seen = self.lock();
         seen.questions.remove(request);
         seen.until.remove(request);
+        // Its silence begins here. While it waited for a person it had nothing to say.
         seen.last = Instant::now();
         drop(seen);
         self.shared.1.notify_one();

@@ -228,6 +228,7 @@ impl Watch for Watcher {
 
     fn quiet(&mut self, state: &State, head: Head) {
         self.projections.write(state, head);
+        // The end of a burst came too soon after the last view. Without this it would be shown only with the next event.
         if self.is_behind {
             self.show(state);
         }

@@ -32,6 +32,7 @@ const USERS_MAX: u64 = 4 * 1024 * 1024;
 /// The name of the person who runs this program: what the environment says, otherwise what the system calls this user id.
 pub fn user_name() -> String {
     let said = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    // Set to nothing counts as not set: a decision by nobody would be in the ledger.
     said.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
         let id = rustix::process::getuid().as_raw();
         let users = regular::read(Path::new(USERS), USERS_MAX, Links::Followed).unwrap_or_default();

@@ -80,6 +80,8 @@ pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), H
                 state.apply(&line);
                 head = after;
             }
+            // Not an error for whoever only looks: what is understood so far is shown, and the caller says that there is more.
+            // The witnesses know of later lines, so they are not heard here.
             Err(newer @ (LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. })) => {
                 witnesses::check_name(folder, &state)?;
                 return Ok((state, Some(newer)));
@@ -129,6 +131,7 @@ impl Follow {
             none => none.insert(self.folder.ledger().read(Head::EMPTY)?),
         };
         let mut entries = Vec::new();
+        // Restarts the reader, which ended at the last line of the poll before. It does not wait.
         lines.wait(Duration::ZERO)?;
         while entries.len() < POLL_MAX
             && let Some(next) = lines.next()
@@ -181,6 +184,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         let (line, after) = next?;
         events += line.events.len() as u64;
         named.extend(line.events.iter().flat_map(artifacts));
+        // A text that the line itself holds cannot be lost: whoever opens the ledger next lays its file out again.
         for text in &line.texts {
             named.remove(&ArtifactId::of(text.as_bytes()).to_string());
         }

@@ -42,6 +42,7 @@ pub fn replay(folder: &RunFolder) -> Result<Replayed, HandleError> {
     let mut state = State::default();
     for next in folder.ledger().read(Head::EMPTY)? {
         let (line, _) = next?;
+        // On the state before the line, which is what it was decided on.
         if let Err(why) = engine::decide_again(&state, &line) {
             let version = version(&state);
             return Ok(match *why {

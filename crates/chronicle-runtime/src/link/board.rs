@@ -42,6 +42,7 @@ impl Board {
 
     pub(super) fn stands(&self, view: Arc<RunView>) {
         let mut news = self.news();
+        // Numbered, so that each watcher knows whether it has this view already, without comparing views.
         let count = news.view.as_ref().map_or(0, |(count, _)| count + 1);
         news.view = Some((count, view));
     }
@@ -49,12 +50,14 @@ impl Board {
     /// The last synced line, and the latest view with its number.
     pub(super) fn now(&self) -> (u64, Option<(u64, Arc<RunView>)>) {
         let news = self.news();
+        // Both under one lock: the driver publishes the head before the view, so a view is never newer than the head beside it.
         (news.heads.back().map_or(0, |head| head.seq), news.view.clone())
     }
 
     /// Where to start reading for a watcher that knows everything up to that line.
     pub(super) fn before(&self, since: u64) -> Head {
         let news = self.news();
+        // The latest head that is not after the known line: an earlier one costs reading, a later one would skip lines.
         let known = news.heads.iter().rev().find(|head| head.seq <= since);
         known.copied().unwrap_or(Head::EMPTY)
     }

@@ -106,6 +106,8 @@ impl Client {
         who: &str,
         is_driver: fn(&UnixStream, &Path) -> Result<bool, LinkError>,
     ) -> Result<Option<Self>, LinkError> {
+        // No file, or one that is not ours, is the same as no supervisor. Whether there is one is decided by the run's lock, not
+        // here.
         let note = regular::read(&run_folder.join(LINK_FILE), NOTE_MAX, Links::Refused);
         let Ok(note) = note else { return Ok(None) };
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&note));
@@ -175,6 +177,7 @@ impl Client {
 
     /// Watches from now on: everything after that line and, if wanted, what attempts say and do.
     pub fn watch(mut self, since: u64, activity: bool) -> Result<LinkWatch, LinkError> {
+        // The limit ends after the request is sent: from then on a run may be silent for hours.
         self.write(&Request { id: 0, ask: Ask::Watch { since, activity }, mark: None })?;
         self.lines.get_ref().set_read_timeout(None).map_err(LinkError::Broken)?;
         Ok(LinkWatch { client: Some(self) })
@@ -211,6 +214,7 @@ impl Iterator for LinkWatch {
     /// Waits for the next message.
     fn next(&mut self) -> Option<Self::Item> {
         let news = self.client.as_mut()?.news().transpose();
+        // After an error the stream may stand in the middle of a line, and whatever is read next would be nonsense.
         if !matches!(news, Some(Ok(_))) {
             self.client = None;
         }
@@ -223,6 +227,8 @@ impl Client {
         let line = match wire::line(&mut self.lines, VIEW_LINE_MAX) {
             Ok(Some(line)) => line,
             Ok(None) => return Ok(None),
+            // A supervisor that is killed resets the connection. For a watcher that is an end like any other: the ledger has the
+            // rest.
             Err(error) if hung_up(&error) => return Ok(None),
             Err(error) => return Err(LinkError::Broken(error)),
         };
@@ -255,7 +261,9 @@ fn driver_of(stream: &UnixStream, run_folder: &Path) -> Result<bool, LinkError> 
     // of its own there is still below its attempt, which the cookie shows.
     let lockers = process::lockers(&Folder::new(run_folder).lock_path());
     let is_holder = peer == holder.pid
+        // An unknown start time is 0. It must not lock people out of their run where the system does not tell it.
         && (holder.started == 0 || process::started(peer) == Some(holder.started))
+        // Empty where the kernel does not list locks: then the process id and its start time have to do.
         && (lockers.is_empty() || lockers.contains(&peer))
         && lineage::of(peer).cookie.is_none();
     if is_holder {

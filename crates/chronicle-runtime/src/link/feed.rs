@@ -57,6 +57,7 @@ impl<'a> Feed<'a> {
     /// The next update; `None` if all was sent.
     fn update(&mut self) -> io::Result<Option<RunUpdate>> {
         loop {
+            // Asked again for each portion: while a slow watcher takes one, more may have been synced.
             let (synced, view) = self.board.now();
             let entries = self.read(synced)?;
             let is_caught_up = self.lines.head().seq >= synced;
@@ -79,6 +80,7 @@ impl<'a> Feed<'a> {
     fn read(&mut self, synced: u64) -> io::Result<Vec<TimelineEntry>> {
         let (mut entries, mut length) = (Vec::new(), Length(0));
         if self.lines.head().seq < synced {
+            // A reader that came to the end stays there until it is made to look again. This does not wait: the lines are there.
             self.lines.wait(Duration::ZERO).map_err(io::Error::other)?;
         }
         // Never beyond what is synced: a line that a power cut takes back must not have been shown. And in portions, so that a
@@ -86,6 +88,7 @@ impl<'a> Feed<'a> {
         while self.lines.head().seq < synced && length.0 < UPDATE_BYTES {
             let lost = || io::Error::other("the ledger has lost lines that were on disk");
             let (line, _) = self.lines.next().ok_or_else(lost)?.map_err(io::Error::other)?;
+            // Reading begins at a head that is at or before the line that the watcher knows, so some lines are passed over.
             if line.seq > self.since {
                 let told = view::timeline(&line);
                 // Measured by writing to nowhere; a count of entries says little about their size.

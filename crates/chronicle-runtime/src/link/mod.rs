@@ -40,6 +40,7 @@ pub(crate) const LINK_FILE: &str = "link";
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let uid = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    // A relative path would lead each process to another folder, depending on where it was started.
     let own = match runtime.filter(|path| path.is_absolute() && path.is_dir()) {
         Some(runtime) => runtime.join("chronicle"),
         None => std::env::temp_dir().join(format!("chronicle-{uid}")),
@@ -71,6 +72,7 @@ fn whole_name(run_folder: &Path) -> io::Result<String> {
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;
     // A sum instead of the path: the name of a socket may have about 100 bytes only.
+    // Of the whole path, so that a copied run does not take the socket of the original.
     let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
     Ok(folder()?.join(format!("{}.sock", &name[..24])))
 }

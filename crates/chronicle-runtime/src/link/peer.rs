@@ -37,11 +37,13 @@ pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
         return Ok(Peer::Stranger);
     }
     let pid = pid(stream)?;
+    // Before the lineage, where this process is among its own ancestors and would be taken for a stray.
     if pid == std::process::id() {
         return Ok(Peer::Own);
     }
     let found = lineage::of(pid);
     if let Some(cookie) = &found.cookie {
+        // A cookie of another run, or of another copy of this one, is no worker of ours, and no person either.
         return Ok(cookies.attempt_of(cookie).map_or(Peer::Stray, Peer::Worker));
     }
     // A worker that cleared its environment is still below this process, since agents are children of our keepers. A process

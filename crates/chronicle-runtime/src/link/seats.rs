@@ -58,6 +58,7 @@ pub(super) struct Seat {
 impl Seats {
     /// A place for a client; `None` if all others are busy.
     pub(super) fn take(self: &Arc<Self>, stream: &UnixStream) -> io::Result<Option<Seat>> {
+        // A second handle on the same connection, so that the listening thread can close it to make room.
         let stream = stream.try_clone()?;
         let mut taken = self.taken();
         // Only idle clients are disconnected: one that waits for an answer or watches has something to lose.
@@ -79,6 +80,7 @@ impl TakenSeats {
     /// Disconnects the client that was idle for longest.
     fn make_room(&mut self) -> bool {
         let idle = self.clients.iter().filter(|(_, client)| client.is_for == Use::Idle);
+        // By when it was last heard, not by when it came: a connection that is used again and again must not be the one to go.
         let Some(id) = idle.min_by_key(|(_, client)| client.heard).map(|(id, _)| *id) else {
             return false;
         };
@@ -104,6 +106,7 @@ impl Seat {
         let has_room = others.filter(|(_, client)| client.is_for == wanted).count() < most;
         taken.count += 1;
         let count = taken.count;
+        // It may have been disconnected to make room since its last request: then it has no seat, whatever it wants.
         match taken.clients.get_mut(&self.id).filter(|_| has_room) {
             None => false,
             Some(client) => {

@@ -123,6 +123,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
         // `accept` cannot be interrupted, so this connection wakes the listener, which then sees `is_over`.
+        // After `is_over` is set: the listener looks at it as soon as this connection wakes it.
         let _ = UnixStream::connect(&self.socket);
         // The note goes first, so that new clients find no supervisor instead of a closed socket.
         let _ = std::fs::remove_file(&self.note);
@@ -167,6 +168,7 @@ impl LinkState {
                 return answer;
             }
             self.answers.wait(before, LOOK_AGAIN);
+            // A worker that gave up must not keep its seat until a person answers; with the run at rest, nobody will answer here.
             if self.is_over.load(Ordering::SeqCst) || has_hung_up(stream) {
                 return None;
             }
@@ -190,6 +192,7 @@ impl LinkState {
                 }
             }
             Ask::Report(_) => refuse(NO_HOST),
+            // Before the command is looked at: no command of a worker is ever considered, whatever it says.
             Ask::Command(_) if *peer != Peer::Person => refuse(FOR_PEOPLE),
             Ask::Command(command) => match command.barred() {
                 Some(why) => refuse(why),
@@ -207,6 +210,7 @@ impl LinkState {
             // The HTTP signal server is part of this process, so the process tree says nothing about the worker behind it.
             // There, only the secret counts.
             (Peer::Own, Some(attempt)) => Ok(attempt),
+            // Both must agree: a secret can be passed on to another worker, and a place in the process tree cannot.
             (Peer::Worker(attempt), Some(known)) if *attempt == known => Ok(known),
             (Peer::Own | Peer::Worker(_), _) => Err("this is not the secret of your attempt"),
             (Peer::Person | Peer::Stray | Peer::Stranger, _) => {

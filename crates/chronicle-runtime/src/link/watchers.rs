@@ -82,6 +82,7 @@ impl Watchers {
 
     /// Gives watchers a moment to read the end; one that does not read is dropped.
     pub(super) fn see_off(&self) {
+        // Set before the bell rings: a watcher that wakes up must see it, or it would sleep for another round.
         self.is_over.store(true, Ordering::SeqCst);
         self.activities.bell().ring();
         // Watchers get the last lines, but a stuck one must not keep the supervisor from leaving.
@@ -111,6 +112,7 @@ impl<'a> Here<'a> {
 
 impl Drop for Here<'_> {
     fn drop(&mut self) {
+        // Counted down before the bell rings, so that `see_off` finds the new count when it wakes up.
         self.watchers.count.fetch_sub(1, Ordering::SeqCst);
         self.watchers.gone.ring();
     }

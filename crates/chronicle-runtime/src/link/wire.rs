@@ -142,6 +142,7 @@ pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<
     if from.by_ref().take(most + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
+    // A line without its end is never parsed, even if it would be valid: the other side may have died in the middle of it.
     if line.last() != Some(&b'\n') {
         return Err(bad(format!("a line is cut short, or longer than {most} bytes")));
     }
@@ -161,6 +162,7 @@ fn bad(why: String) -> io::Error {
 /// Writes one message as a line.
 pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
+    // One buffer and one `write_all`: a line that was serialized into the socket in pieces would be many system calls.
     line.push(b'\n');
     to.write_all(&line)
 }

@@ -108,6 +108,7 @@ fn read(
             let (ReadLine::Line(text)
             | ReadLine::NotUtf8 { text }
             | ReadLine::TooLong { start: text, .. }) = line;
+            // Nobody listens any more, since the answer has come or the time is over.
             if to.send(text).is_err() {
                 return;
             }

@@ -167,6 +167,7 @@ impl KeeperLine {
     /// Kills processes below the keeper first: once it is dead, those that cleared their environment cannot be found.
     fn kill(&self) {
         let mut keeper = lock(&self.keeper);
+        // Only while it is not reaped: after that its process id may belong to another process.
         if let Ok(None) = keeper.try_wait() {
             // Children first. A keeper that is killed first would leave them to init, where only the cookie finds them.
             sweep::kill_below(keeper.id());

@@ -62,6 +62,7 @@ fn keep() -> io::Result<()> {
     line.say(&KeeperReport::Ready)?;
     // Without `Go` nothing starts: the supervisor may have died after writing the order.
     let Some(KeeperWord::Go) = line.next()? else { return Ok(()) };
+    // Opened before the start: if there is no file to be had, no agent must run yet.
     let nowhere = nowhere()?;
     let started = start_agent(&order, ready.stdin);
     fail::at(Point::KeeperAfterStart);
@@ -70,6 +71,7 @@ fn keep() -> io::Result<()> {
     dup2_stderr(&nowhere)?;
     let report = match started {
         Ok(agent) => {
+            // Only for people who look into the file. Nothing is decided by it, so a full disk does not end the agent.
             let _ = lock::add(
                 &ready.lock,
                 &LockEntry::Agent { pid: agent.as_raw_pid().cast_unsigned() },
@@ -350,6 +352,7 @@ impl<'a> KeeperWatch<'a> {
         }
         let end = self.tree.agent_end();
         let code = end.and_then(rustix::process::WaitStatus::exit_status);
+        // A program may exit with these codes by itself. Only if the lock file has a reason was it never started.
         if [NOT_FOUND, NOT_STARTED].map(|code| Some(i32::from(code))).contains(&code)
             && let Some(text) = self.why_not_started()
         {

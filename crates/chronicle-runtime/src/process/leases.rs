@@ -39,6 +39,7 @@ impl Live {
 /// Refuses a new keeper before anything of it exists, if there are too many or its lease could not be renewed.
 pub(super) fn make_room() -> Result<(), SpawnError> {
     let mut live = lock(&LEASES.live);
+    // Under the lock, so that two keepers that start at once do not start two threads.
     if !live.has_thread {
         threads::spawn("leases", renew_for_ever).map_err(SpawnError::Leases)?;
         live.has_thread = true;

@@ -42,6 +42,7 @@ fn walk(pid: u32) -> Lineage {
     while let Some(pid) = next.filter(|pid| *pid > 1 && found.ancestors.len() < ANCESTORS_MAX) {
         found.ancestors.push(pid);
         if found.cookie.is_none() {
+            // The nearest one counts: it names the attempt that the process itself belongs to.
             found.cookie = cookie_of(pid);
             is_hidden |= found.cookie.is_none() && hides(pid);
         }

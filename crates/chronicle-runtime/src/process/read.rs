@@ -69,6 +69,7 @@ impl<R: Read> OutputLines<R> {
     fn skip_rest(&mut self) -> io::Result<ReadLine> {
         let line = mem::take(&mut self.line);
         let bytes = line.len() as u64 + self.skip_to_line_end()?;
+        // There are that many bytes: only a line longer than `LINE_MAX`, which is more, comes here.
         let start = String::from_utf8_lossy(&line[..TOO_LONG_START]).into_owned();
         Ok(ReadLine::TooLong { start, bytes })
     }

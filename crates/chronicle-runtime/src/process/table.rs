@@ -127,6 +127,7 @@ mod system {
             Some((file.dev(), file.ino()))
         };
         let words = whole(process.pid, "cmdline").unwrap_or_default();
+        // By its file as well as its words: anybody can call a program so, and what a worker left behind must be counted.
         let is_server = words.split(|byte| *byte == 0).nth(1) == Some(b"mcp");
         is_server && file("self").is_some_and(|own| file(&process.pid.to_string()) == Some(own))
     }

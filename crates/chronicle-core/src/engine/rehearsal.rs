@@ -333,11 +333,15 @@ fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]
     }
 }
 
-/// The verdict that matches the chosen target, if the phase asks for one.
+/// The outcome that leads to the chosen target, if the phase asks for a verdict.
 fn verdict(phase: &Phase, target: &PhaseId) -> Option<Outcome> {
+    let is_said = |outcome: &&Outcome| !outcome.is_supervisors();
     let pass = Outcome::from("pass");
-    let leads = phase.on.get(&pass) == Some(target);
-    phase.asks_verdict().then(|| if leads { pass } else { Outcome::from("complete") })
+    let leads = |outcome: &&Outcome| phase.on.get(*outcome) == Some(target);
+    let by_edge = std::iter::once(&pass).chain(phase.on.keys()).filter(is_said).find(leads);
+    // A target without an edge of its own is reached by a pass where the workflow names no way of a pass, otherwise by a no.
+    let other = if phase.on.contains_key(&pass) { Outcome::from("fail") } else { pass.clone() };
+    phase.asks_verdict().then(|| by_edge.cloned().unwrap_or(other))
 }
 
 /// Decides and applies, without a ledger.

@@ -1,8 +1,8 @@
 //! Targets of leaving signals.
 
-use crate::base::ids::{DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::base::ids::{COMPLETE, DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
 use crate::base::quote::{list, quoted};
-use crate::definition::workflow::{Phase, allowed_targets};
+use crate::definition::workflow::{Phase, PhaseKind, allowed_targets};
 
 /// The target of a leaving signal, or what would be valid.
 pub(super) fn resolve(
@@ -10,7 +10,7 @@ pub(super) fn resolve(
     target: Option<&PhaseId>,
     outcome: &Outcome,
 ) -> Result<PhaseId, String> {
-    check_outcome(phase, outcome)?;
+    allowed(phase, outcome)?;
     let Some(target) = target else { return implied(phase, outcome) };
     if allowed_targets(phase).contains(target) {
         return Ok(target.clone());
@@ -27,7 +27,8 @@ pub(super) fn check_sent(phase: &Phase, outcome: &Outcome) -> Result<(), String>
     Ok(())
 }
 
-fn check_outcome(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
+/// Refuses outcomes that this phase does not have.
+pub(super) fn allowed(phase: &Phase, outcome: &Outcome) -> Result<(), String> {
     let known = KNOWN_OUTCOMES.contains(&outcome.as_str())
         || phase.outcomes.contains(outcome)
         || phase.on.contains_key(outcome);
@@ -51,6 +52,17 @@ fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
         return Ok(target.clone());
     }
     match phase.next.as_slice() {
+        // A yes of nobody: where a worker's verdict decides, a phase without one leads nowhere by itself.
+        _ if outcome.as_str() == COMPLETE
+            && phase.run == PhaseKind::Worker
+            && phase.asks_verdict() =>
+        {
+            Err(format!(
+                "`{}` is left by a verdict, and there is none: name a target; {}",
+                phase.id,
+                choices(phase)
+            ))
+        }
         // Before the single `next`: otherwise a failure would take the success path of a linear workflow.
         _ if outcome.is_failure() => Err(format!(
             "`{}` says nothing about the outcome `{}`: name a target; {}",

@@ -103,6 +103,10 @@ pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<Strin
 /// The answer to an accepted leaving signal.
 pub fn leaving(leave: &Leave) -> String {
     match leave.target.as_str() {
+        DONE if leave.outcome.is_failure() => format!(
+            "accepted: the workflow ends here, and has failed (`{}`). End your turn now.",
+            leave.outcome
+        ),
         DONE => "accepted: the work is done. End your turn now.".to_owned(),
         target => format!("accepted: leaving for `{target}`. End your turn now."),
     }

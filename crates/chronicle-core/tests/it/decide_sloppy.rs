@@ -76,6 +76,33 @@ fn a_step_that_is_not_the_workers_own_is_refused() {
 }
 
 #[test]
+fn a_step_of_somebody_else_is_refused_by_every_tool() {
+    let calls = [
+        ("workflow_transition", json!({"target_state": "fill", "summary": "s"})),
+        ("signal_back", json!({"signal": "complete", "summary": "s"})),
+        ("workflow_step", json!({"action": "status"})),
+        ("workflow_update_snapshot", json!({"data": "a finding"})),
+        ("workflow_ask", json!({"question": "q"})),
+        ("workflow_status", json!({})),
+    ];
+    for (tool, mut arguments) in calls {
+        arguments["stepId"] = json!("a99");
+        let answer = one(tool, &arguments);
+        assert!(answer.starts_with("refused: `stepId` is `a99`"), "{tool}: {answer}");
+    }
+}
+
+#[test]
+fn a_phase_is_not_left_as_done_by_one_who_says_that_it_is_not() {
+    let left = |status: &str| {
+        let arguments = json!({"target_state": "fill", "summary": "s", "operationStatus": status});
+        one("workflow_transition", &arguments)
+    };
+    assert!(left("done").starts_with("accepted"));
+    expect!["refused: `operationStatus` is `blocked`, and `workflow_transition` leaves a phase that is done: use `signal_back`"].assert_eq(&left("blocked"));
+}
+
+#[test]
 fn a_phase_that_asks_for_a_verdict_is_not_left_by_help() {
     let workflow = "{name: V, phases: {judge: {on: {pass: fill, fail: judge}}, fill: {}}}";
     let help = |resume: bool| {

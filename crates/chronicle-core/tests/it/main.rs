@@ -27,6 +27,7 @@ mod decide_standstill;
 mod decide_stopping;
 mod decide_traps;
 mod decide_trees;
+mod decide_verdict;
 mod decide_waits;
 mod formats;
 mod fuzz;

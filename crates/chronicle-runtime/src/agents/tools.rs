@@ -95,6 +95,7 @@ fn step() -> SignalTool {
             &json!({
                 "action": {"type": "string", "enum": ["next", "status", "loop", "cancel"]},
                 "summary": text("What you did and found."),
+                "outcome": text("next: how it went, where the workflow asks for that."),
             }),
             &["action"],
         ),

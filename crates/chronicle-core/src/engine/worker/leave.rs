@@ -3,10 +3,9 @@
 use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::{check_sent, resolve};
-use super::{CallKey, caller, has_no_question, may_send, turn_is_over};
-use crate::base::ids::{Outcome, PhaseId};
+use super::{CallKey, caller, has_no_question, may_send, turn_is_over, verdict};
+use crate::base::ids::{COMPLETE, Outcome, PhaseId};
 use crate::base::quote::quoted;
-use crate::base::verdict::{Judged, judged};
 use crate::definition::workflow::Phase;
 use crate::event::input::Answer;
 use crate::event::{Break, Event, Issues, Leave};
@@ -55,13 +54,28 @@ pub(super) fn leave(
 
 /// The exit that a worker asks for.
 fn wanted(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<Leave, String> {
-    let outcome = outcome(phase, asked);
-    let target = resolve(phase, asked.target, &outcome)?;
-    // A target and an outcome that contradict each other are refused: following either one could be the opposite of what was
-    // meant.
-    agrees(phase, asked, &outcome)?;
+    let (target, outcome) =
+        if phase.asks_verdict() { verdict::exit(phase, asked)? } else { exit(phase, asked)? };
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
     Ok(Leave { target, outcome, summary, task, issues: asked.issues.clone() })
+}
+
+/// The exit of a phase without a verdict. A target and an outcome that contradict each other are refused: following either one could
+/// be the opposite of what was meant.
+fn exit(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<(PhaseId, Outcome), String> {
+    let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from(COMPLETE));
+    let target = resolve(phase, asked.target, &outcome)?;
+    let way = asked.outcome.and_then(|outcome| phase.on.get(outcome));
+    match (asked.target, way) {
+        (Some(target), Some(way)) if target != way => Err(format!(
+            "`{}` leads from `{}` to `{way}`, not to `{}`: leave out the target, or say another \
+             outcome",
+            quoted(outcome.as_str()),
+            phase.id,
+            quoted(target.as_str())
+        )),
+        (Some(_) | None, _) => Ok((target, outcome)),
+    }
 }
 
 fn is_sent(attempt: &Attempt, leave: &Leave) -> bool {
@@ -89,43 +103,6 @@ pub(super) fn accept(scratch: &mut Scratch<'_>, call: &CallKey, leave: Leave) ->
     Answer::Accepted(answer)
 }
 
-/// The outcome that the worker named, otherwise its verdict if the phase asks for one, otherwise `complete`.
-fn outcome(phase: &Phase, asked: &LeaveRequest<'_>) -> Outcome {
-    match asked.outcome {
-        Some(outcome) => outcome.clone(),
-        // Where the workflow asks for a verdict, silence is not a yes.
-        None if phase.asks_verdict() => Outcome::from(match judged(asked.summary) {
-            Judged::Pass => "pass",
-            Judged::Fail => "fail",
-        }),
-        None => Outcome::from("complete"),
-    }
-}
-
-/// Refuses an outcome, said or by verdict, and a target that contradict each other.
-fn agrees(phase: &Phase, asked: &LeaveRequest<'_>, outcome: &Outcome) -> Result<(), String> {
-    let is_said = phase.asks_verdict() || asked.outcome.is_some();
-    let by_outcome = phase.on.get(outcome).filter(|_| is_said);
-    match (asked.target, by_outcome) {
-        (Some(target), Some(other)) if target != other && !phase.asks_verdict() => Err(format!(
-            "`{}` leads from `{}` to `{other}`, not to `{}`: leave out the target, or say another \
-             outcome",
-            quoted(outcome.as_str()),
-            phase.id,
-            quoted(target.as_str())
-        )),
-        (Some(target), Some(other)) if target != other => Err(format!(
-            "`{}` asks for a verdict, and `{}` leads to `{other}`, not to `{}`: say \
-             `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or \
-             `Verdict: FAIL`",
-            phase.id,
-            quoted(outcome.as_str()),
-            quoted(target.as_str())
-        )),
-        (Some(_) | None, _) => Ok(()),
-    }
-}
-
 /// A helper has no target of its own: the worker that asked continues.
 fn helped(
     scratch: &mut Scratch<'_>,
@@ -141,7 +118,7 @@ fn helped(
             quoted(target.as_str())
         ));
     }
-    let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from("complete"));
+    let outcome = asked.outcome.cloned().unwrap_or_else(|| Outcome::from(COMPLETE));
     let parting = Break::Helped { outcome, summary: asked.summary.to_owned() };
     super::parting::accept(scratch, call, parting)
 }

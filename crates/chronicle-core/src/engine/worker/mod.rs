@@ -1,12 +1,14 @@
 //! Signals: a worker's call is judged, written down, then answered; the same call again gets the same answer.
 //!
-//! One file per kind of call. `leave.rs` and `parting.rs` end the worker's turn, the others do not.
+//! One file per kind of call. `leave.rs` and `parting.rs` end the worker's turn, the others do not;
+//! `verdict.rs` says where a verdict leads.
 
 mod ask;
 mod leave;
 mod parting;
 mod snapshot;
 mod step;
+mod verdict;
 
 use super::scratch::Scratch;
 use crate::base::ids::{AttemptId, GateId};

@@ -2,7 +2,7 @@
 
 use super::super::scratch::Scratch;
 use super::leave::{accept, proven};
-use super::{CallKey, caller, has_no_question, is_still_open, may_send, standing};
+use super::{CallKey, caller, has_no_question, is_still_open, may_send, standing, verdict};
 use crate::base::ids::Outcome;
 use crate::event::input::Answer;
 use crate::event::{Event, Issues, Leave};
@@ -40,6 +40,14 @@ pub(super) fn start_over(
         ));
     }
     let target = workflow.initial.clone();
+    // Starting over must not be a way around the verdict.
+    if verdict::way_of_pass(phase) == Some(&target) {
+        return Err(format!(
+            "`{}` asks for a verdict, and only a pass leads to `{target}`: leave with \
+             `workflow_step`, `next` and a verdict",
+            phase.id
+        ));
+    }
     let (outcome, summary) = (Outcome::from("complete"), summary.to_owned());
     let issues = Issues::default();
     let leave = Leave { target, outcome, summary, task: None, issues };

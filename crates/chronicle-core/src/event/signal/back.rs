@@ -10,14 +10,6 @@ use crate::definition::workflow::SIGNALS;
 use crate::event::{Break, FollowUp, Question};
 
 pub(super) fn signal_back(arguments: &Arguments<'_>) -> Result<Signal, String> {
-    let signal = signalled(arguments)?;
-    Ok(match arguments.text(&["stepId", "step_id"])? {
-        Some(step) => Signal::OfStep { step, signal: Box::new(signal) },
-        None => signal,
-    })
-}
-
-fn signalled(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let known = SIGNALS.map(|signal| format!("`{signal}`")).join(", ");
     let signal = arguments.need(&["signal", "type"], &known)?;
     match signal.replace('_', "-").as_str() {

@@ -121,10 +121,26 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
             TOOLS.map(|tool| format!("`{tool}`")).join(", ")
         )),
     };
-    read.unwrap_or_else(Signal::Malformed)
+    // Every tool takes a step: a worker that names another one must not be believed, whatever it asks for.
+    let step = arguments.text(&["stepId", "step_id"]);
+    match (read, step) {
+        (Err(why), _) | (Ok(_), Err(why)) => Signal::Malformed(why),
+        (Ok(signal), Ok(None)) => signal,
+        (Ok(signal), Ok(Some(step))) => Signal::OfStep { step, signal: Box::new(signal) },
+    }
 }
 
 fn transition(arguments: &Arguments<'_>) -> Result<Signal, String> {
+    // A field of `signal_back`. Leaving a phase while saying that it is not finished would count as finished.
+    if let Some(status) = arguments.text(&["operationStatus", "operation_status"])?
+        && status != "done"
+    {
+        return Err(format!(
+            "`operationStatus` is `{}`, and `workflow_transition` leaves a phase that is done: use \
+             `signal_back`",
+            quoted(&status)
+        ));
+    }
     let target = arguments.need(&["target_state", "to_state"], "the phase to go to")?;
     let mut summary = arguments.need(&["summary"], "what you did and found")?;
     if let Some(reason) = arguments.text(&["assist_reason"])? {
@@ -147,7 +163,8 @@ fn step(arguments: &Arguments<'_>) -> Result<Signal, String> {
     match arguments.need(&["action"], ACTIONS)?.as_str() {
         "next" => {
             let issues = arguments.issues()?;
-            Ok(Signal::Leave { target: None, outcome: None, summary, task: None, issues })
+            let outcome = arguments.text(&["outcome"])?.map(Outcome::new);
+            Ok(Signal::Leave { target: None, outcome, summary, task: None, issues })
         }
         "status" => Ok(Signal::Status),
         "loop" => Ok(Signal::Loop { summary }),

@@ -1,5 +1,7 @@
 //! Phases that are left by a verdict: only a verdict takes the way of a pass.
 
+use std::fmt::Write as _;
+
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::parse;
@@ -23,7 +25,7 @@ fn all_ways(workflow: &str, targets: &[&str]) -> String {
     let mut tell = |what: String, tool: &str, arguments: &Value| {
         let answer = call(workflow, tool, arguments);
         let answer = answer.split_once(": say `outcome`").map_or(&*answer, |(it, _)| it).to_owned();
-        told.push_str(&format!("{what:<34} {answer}\n"));
+        let _ = writeln!(told, "{what:<34} {answer}");
     };
     for said in ["it is fine", "Verdict: PASS", "Verdict: FAIL"] {
         for outcome in [None, Some("complete"), Some("pass"), Some("fail"), Some("gaps")] {
@@ -46,7 +48,7 @@ fn all_ways(workflow: &str, targets: &[&str]) -> String {
     told
 }
 
-fn check(workflow: &str, targets: &[&str], ways: Expect) {
+fn check(workflow: &str, targets: &[&str], ways: &Expect) {
     ways.assert_eq(&all_ways(workflow, targets));
 }
 
@@ -55,7 +57,7 @@ fn only_a_verdict_takes_the_way_of_a_pass() {
     check(
         "{name: V, phases: {look: {on: {pass: ship, fail: mend}}, mend: {}, ship: {}}}",
         &["ship", "mend", "done"],
-        expect![[r#"
+        &expect![[r#"
             - / it is fine                     accepted: leaving for `mend`.
               - / it is fine → ship            refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `ship`
               - / it is fine → mend            accepted: leaving for `mend`.
@@ -125,7 +127,7 @@ fn a_no_without_a_way_goes_to_a_person() {
     check(
         "{name: V, phases: {look: {next: [mend, ship], on: {pass: ship}}, mend: {}, ship: {}}}",
         &["ship", "mend"],
-        expect![[r#"
+        &expect![[r#"
             - / it is fine                     refused: `look` asks for a verdict, and you gave none
               - / it is fine → ship            refused: `look` asks for a verdict, and you gave none
               - / it is fine → mend            refused: `look` asks for a verdict, and you gave none
@@ -180,7 +182,7 @@ fn a_no_at_the_end_fails_the_workflow() {
     check(
         "{name: V, phases: {look: {on: {pass: done}}}}",
         &["done"],
-        expect![[r#"
+        &expect![[r#"
             - / it is fine                     refused: `look` asks for a verdict, and you gave none
               - / it is fine → done            refused: `look` asks for a verdict, and you gave none
             complete / it is fine              refused: `look` asks for a verdict, and you gave none

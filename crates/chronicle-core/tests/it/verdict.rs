@@ -3,6 +3,11 @@
 use chronicle_core::base::verdict::{Judged, judged};
 
 const PASSES: &[&str] = &[
+    "Verdict: PASS (5/5 tests)",
+    "Verdict: PASS, 12 / 12 checks are green",
+    "We used to merge by hand and do it by script now.\nVerdict: PASS",
+    "> Do not merge\n\nThat comment is settled.\nVerdict: PASS",
+    "Verdict: PASS (see src/a.rs and 2/2 reviews)",
     "Verdict: PASS",
     "Verdict: PASS, no issues found",
     "Verdict: APPROVED. No blocking comments.",
@@ -90,6 +95,19 @@ const PASSES: &[&str] = &[
 ];
 
 const FAILS: &[&str] = &[
+    "Verdict: PASS (WIP)",
+    "Verdict: PASS, to be verified",
+    "Verdict: PASS, 3/5 tests",
+    "Verdict: PASS (11 / 12 checks)",
+    "Verdict: PASS, will be tested tomorrow",
+    "Verdict: PASS (draft)",
+    "Verdict: PASS, coverage TBD",
+    "Verdict: PASS, none of the tests ran",
+    "Verdict: PASS\n\nDo not merge this yet.",
+    "On reflection I reject this change.\n\nVerdict: PASS",
+    "Verdict: PASS\n\nThis should not be merged before the release.",
+    "I don't approve of the second commit.\nVerdict: PASS",
+    "Verdict: PASS\nThe branch is not ready to ship.",
     "Verdict: PASS (with 2 blocking bugs)",
     "Verdict: PASS with 2 bugs",
     "Verdict: PASS, 1 blocker",

@@ -9,7 +9,7 @@ const JOINS: [&str; 16] = [
     "in", "at", "the", "this",
 ];
 /// Words that make a yes conditional, anywhere on the line.
-const HEDGES: [&str; 43] = [
+const HEDGES: [&str; 47] = [
     "if",
     "unless",
     "but",
@@ -53,9 +53,13 @@ const HEDGES: [&str; 43] = [
     "hang",
     "hangs",
     "todo",
+    "wip",
+    "tbd",
+    "draft",
+    "unclear",
 ];
 /// Two-word conditions, anywhere on the line.
-const HEDGE_PAIRS: [(&str, &str); 9] = [
+const HEDGE_PAIRS: [(&str, &str); 12] = [
     ("for", "now"),
     ("in", "theory"),
     ("in", "principle"),
@@ -65,6 +69,9 @@ const HEDGE_PAIRS: [(&str, &str); 9] = [
     ("should", "be"),
     ("fix", "first"),
     ("needs", "to"),
+    ("to", "be"),
+    ("will", "be"),
+    ("not", "yet"),
 ];
 /// Conditions only directly after the yes: `PASS, once CI is green`.
 const FIRST_HEDGES: [&str; 7] = ["after", "once", "only", "when", "or", "minus", "modulo"];
@@ -79,7 +86,20 @@ pub(super) fn is_clear(rest: &str) -> bool {
     stands_alone(rest)
         && !is_hedged(rest)
         && !is_contradicted(rest)
+        && !is_fraction(rest)
         && !clauses(rest).any(|said| names_trouble(&said))
+}
+
+/// `3/5 tests`: not all of them. Read before the clauses, which end at a slash.
+fn is_fraction(rest: &str) -> bool {
+    let parts: Vec<&str> = rest.split('/').collect();
+    parts.windows(2).any(|sides| {
+        let number = |text: &str| text.parse::<u32>().ok();
+        let some = sides[0].trim_end().rsplit(|it: char| !it.is_ascii_digit()).next();
+        let all = sides[1].trim_start().split(|it: char| !it.is_ascii_digit()).next();
+        let (some, all) = (some.and_then(number), all.and_then(number));
+        matches!((some, all), (Some(some), Some(all)) if some < all)
+    })
 }
 
 /// The words between commas, points, brackets and dashes.

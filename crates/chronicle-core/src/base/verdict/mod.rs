@@ -11,8 +11,8 @@
 //! - **How clear.** The yes must stand alone: nothing may be offered beside it (`PASS/FAIL`), no later word on the line may be a
 //!   no (unless it is counted as none: `0 failed`), a condition or a reservation (`if`, `unless`, `but`), no part of the line may
 //!   name trouble (`2 issues`, `all red`, `nothing works`) that is neither counted as none nor mended, and its sentence may neither
-//!   deny (`not`) nor ask. What follows in other lines is prose, unless the next one begins with `but`,
-//!   `however` or the like.
+//!   deny (`not`) nor ask. What stands in other lines is prose, unless the next one begins with `but`,
+//!   `however` or the like, or one refuses the work in so many words: `Do not merge this.`
 //! - **All of them.** Every verdict must be a yes. A line of nothing but `FAIL`, wherever it stands, is one too.
 
 mod clear;
@@ -48,6 +48,23 @@ const VERDICT: &str = "verdict";
 const LABELS: [&str; 4] = [VERDICT, "verification", "result", "decision"];
 /// Words that take a yes back if the next line starts with them.
 const TAKES_BACK: [&str; 6] = ["but", "however", "although", "except", "unless", "unfortunately"];
+/// Sentences that refuse the work, wherever they stand beside a yes.
+const REFUSALS: [&[&str]; 14] = [
+    &["do", "not", "merge"],
+    &["don't", "merge"],
+    &["do", "not", "ship"],
+    &["don't", "ship"],
+    &["not", "ready", "to", "merge"],
+    &["not", "ready", "to", "ship"],
+    &["i", "reject"],
+    &["i", "do", "not", "approve"],
+    &["i", "don't", "approve"],
+    &["i", "cannot", "approve"],
+    &["i", "can't", "approve"],
+    &["should", "not", "be", "merged"],
+    &["must", "not", "be", "merged"],
+    &["shouldn't", "be", "merged"],
+];
 const NO_SIGNS: [&str; 9] = ["❌", "✗", "✘", "🚫", "⛔", "👎", "🔴", "⚠", "~~"];
 
 /// Reads the verdict of a text by the rules of this module. A missing verdict counts as a FAIL.
@@ -62,6 +79,8 @@ pub fn verdict(text: &str) -> Option<Judged> {
     let mut fence = None;
     // Whether the line before gave a verdict.
     let mut is_behind = false;
+    // Lines of prose that take a yes back. By themselves they are no verdict.
+    let mut refusals = 0;
     for line in text.lines() {
         if let Some(mark) = fence_mark(line) {
             match fence {
@@ -74,20 +93,32 @@ pub fn verdict(text: &str) -> Option<Judged> {
             let count = all.len();
             below = read(line, below, &mut all);
             // "Verdict: PASS" and on the next line "However, the tests still fail" is not a pass.
-            if is_behind && all.len() == count && takes_back(line) {
-                all.push(Judged::Fail);
+            let is_prose = all.len() == count;
+            if is_prose && (is_behind && takes_back(line) || refuses(line)) {
+                refusals += 1;
             }
             is_behind = all.len() > count;
         }
     }
     // Every verdict must agree. A worker that says both has not decided.
-    let is_pass = all.iter().all(|one| *one == Judged::Pass);
+    let is_pass = refusals == 0 && all.iter().all(|one| *one == Judged::Pass);
     let joined = if is_pass { Judged::Pass } else { Judged::Fail };
     (!all.is_empty()).then_some(joined)
 }
 
 fn takes_back(line: &str) -> bool {
     words(&plain(line)).first().is_some_and(|first| TAKES_BACK.contains(first))
+}
+
+/// True if a line of prose refuses the work in so many words, wherever it stands: `Do not merge this yet.`
+fn refuses(line: &str) -> bool {
+    // What somebody else said is no refusal of the worker's own.
+    if line.trim_start().starts_with(['>', '"', '“', '|']) {
+        return false;
+    }
+    let plain = plain(line);
+    let said = words(&plain);
+    REFUSALS.iter().any(|phrase| said.windows(phrase.len()).any(|words| words == *phrase))
 }
 
 /// What precedes a line.

@@ -115,6 +115,7 @@ fn known_session(frame: &Frame, why: &Why, phase: &Phase, agent: &str) -> Option
         // These ended from outside: the session may exist although its report never arrived. If it does not, the agent says so,
         // and the next attempt gets a fresh one.
         Why::Lost | Why::Paused | Why::Raised | Why::Progressed => frame.worker.session.clone(),
+        // The end of these was seen. A session that the agent has not named by then does not exist, and cannot be resumed.
         Why::Nudge { .. }
         | Why::Again { .. }
         | Why::Waited

@@ -58,6 +58,7 @@ pub(super) fn raise(
         Some(place) => Some(account_at(scratch.state(), place, more)),
         None => short_account(scratch.state(), more),
     };
+    // Kept without effect, a raise of no limit would let a person wait for nothing.
     if let Err(why) = raisable(scratch.state(), account.as_ref(), more) {
         return Answer::Refused(why);
     }

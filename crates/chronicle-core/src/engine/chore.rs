@@ -160,10 +160,12 @@ fn chore(state: &State, frame: &Frame, phase: &PhaseId, chore: Chore) -> Event {
         agent: SHELL.to_owned(),
         session: new_session(state, id),
         resume: false,
+        // Never another reason: these commands have no tries, and after a loss they simply run again from the start.
         why: Why::First,
         first_command: 0,
         fallback: None,
         persona: None,
+        // Its changes are recorded as those of any attempt: otherwise they would be taken for the next worker's.
         recorded: true,
         handover: None,
         performer: Performer::Supervisor,

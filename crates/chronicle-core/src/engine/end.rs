@@ -43,6 +43,7 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         _ if seen.lost => End::Lost,
         Some(cause) => End::StoppedBy(cause),
         None if seen.stopped && rests => End::Stopped,
+        // Also if somebody else stopped it, for example with `kill`: no reason of the run says that it was to end.
         None => End::Crashed(crash(seen)),
     }
 }

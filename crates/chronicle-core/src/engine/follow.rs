@@ -45,6 +45,7 @@ fn hold_all(scratch: &mut Scratch<'_>) {
 /// The next event that needs no input; `None` if the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
     if state.cancelled.is_some() || state.failed.is_some() {
+        // What is given up puts away what it has begun, and nothing else follows.
         return chore::given_up(state);
     }
     // While files are being restored nothing may start on them; the end of the undo is an input and leads back here.

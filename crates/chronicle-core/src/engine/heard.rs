@@ -187,6 +187,8 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             cut(output, TEXT_MAX);
             *active_ms = 0;
         }
+        // No event of these has the time, and no decision uses it. Kept, the whole input would have to be stored beside its
+        // event.
         AttemptReport::Session(_) | AttemptReport::Told(_) | AttemptReport::Idle => *active_ms = 0,
     }
 }
@@ -200,6 +202,7 @@ fn hear_call(call: &mut Call) {
     call.path.take_if(|path| path.len() > TREE_PATH_MAX);
     if let Some(command) = call.command.as_mut().filter(|text| text.len() > CALL_COMMAND_MAX) {
         *command = limits::cut(command, CALL_COMMAND_MAX).to_owned();
+        // Said beside the text: the end of a command decides whether its success proves anything.
         call.command_cut = true;
     }
 }
@@ -215,6 +218,7 @@ fn hear_end(state: &State, id: AttemptId, active_ms: &mut u64, seen: &mut EndSee
     }
     seen.quota_until = seen.quota_until.map(|until| until.min(Millis::LATEST));
     seen.retry_after_ms = seen.retry_after_ms.map(|ms| ms.min(QUOTA_WAIT_MAX_MS));
+    // The end of an attempt that is over is ignored and leaves no line, so there is nothing more to cut.
     let Some(attempt) = state.attempt(id).filter(|attempt| attempt.ended.is_none()) else { return };
     // The time never goes back: after a crash, the report may come from a file that is a few seconds old.
     *active_ms = (*active_ms).max(attempt.active_ms);

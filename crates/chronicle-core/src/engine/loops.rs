@@ -138,6 +138,7 @@ fn leads_back(workflow: &Workflow, from: &PhaseId, to: &PhaseId) -> bool {
         // Edges of `on` are counted by themselves. If they took part here, the way from a repair back to its test would count
         // too.
         let is_plain = |target: &&PhaseId| !phase.on.values().any(|on| on == *target);
+        // Each phase once: `insert` is false for what is known, so a circle comes to an end.
         open.extend(phase.next.iter().filter(is_plain).filter(|target| known.insert(target)));
     }
     false

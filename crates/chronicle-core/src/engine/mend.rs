@@ -27,6 +27,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::StoppedBy(StopCause::Budget) => attempt(state, frame, Why::Raised),
         End::StoppedBy(StopCause::Asks) => match frame.questions.last() {
             Some(gate) => attempt(state, frame, Why::Answered { gate: *gate }),
+            // Its question was taken back before it was stopped, so there is no answer to tell.
             None => attempt(state, frame, Why::Paused),
         },
         // The decision to stop it stands although it died before it was stopped. If it made progress after all, it counts as
@@ -60,6 +61,7 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
+        // Our own decisions never lead here with the last three. A ledger that says so leads to another try, not to success.
         End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
         | End::Left
         | End::BrokeOff
@@ -180,6 +182,7 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
     // The time of a quota means nothing for an overloaded service.
     let named = broken.quota_until.filter(|_| crash.class == CrashClass::Quota);
     let asked_ms = broken.retry_after_ms.unwrap_or(0);
+    // Counted from the time of this input: the core has no clock, and the line must give the same end when it is decided again.
     let (wait_kind, until) = wait::after(named, asked_ms, number, state.updated_at);
     let (place, attempt) = (frame.place(), broken.intent.attempt);
     Event::WaitBegan(WaitBegan { place, attempt, wait_kind, until, number })

@@ -68,6 +68,7 @@ pub fn step(state: &State, input: &Input) -> Step {
     // Cut first, then decide: the line stores exactly what the decision was based on.
     let heard = heard::heard(state, input);
     let Decision { events, bodies, answer } = decide(state, &heard);
+    // A short text goes into the line, which is written anyway. A file of its own would have to be on disk before the line.
     let (texts, bodies) = bodies.into_iter().partition(|body| body.len() <= LINE_TEXT_MAX);
     let line = line(state, heard, events, texts);
     Step { line, bodies, answer }

@@ -52,6 +52,7 @@ pub fn next(state: &State) -> Result<Next, String> {
         let begun = state.attempts.iter().filter(|attempt| attempt.ended.is_none());
         let mut begun = begun.filter(|attempt| {
             let id = usize::try_from(attempt.intent.attempt.0).unwrap_or(usize::MAX);
+            // Only one that starts in this step: those before it have their handover already.
             id > before && attempt.intent.agent != SHELL
         });
         if let Some(attempt) = begun.next() {
@@ -77,6 +78,7 @@ fn assume(state: &State) -> Result<(String, Input), String> {
         if attempt.intent.agent == SHELL {
             return Ok(command_ends(state, id));
         }
+        // Lost and not ended: what a worker would still do cannot be assumed, and a lost one goes on in the same try.
         let seen = EndSeen { lost: true, ..EndSeen::default() };
         return Ok((format!("{id} is interrupted"), about(state, id, AttemptReport::Ended(seen))));
     }

@@ -292,6 +292,7 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
     let commands = phase.filter(|it| it.run == PhaseKind::Command).map(|it| it.commands.len());
     if let Some(count) = commands.filter(|_| outcome.is_none() || failed) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
+        // The first command that fails ends the list.
         for index in 0..if failed { 1 } else { count } {
             let output = "‹what the command prints›".to_owned();
             let what = AttemptReport::CommandEnded { index, code: Some(i32::from(failed)), output };
@@ -303,6 +304,7 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
         // The real engine checks evidence. The rehearsed worker has to bring some, or it could not leave.
         do_what_is_demanded(state, attempt, &demands);
         let summary = format!("‹what the worker of `{}` says›", intent.place);
+        // The target is always named: which way a real worker would choose is not known, and each way is walked once.
         let (target, task) = (Some(target.clone()), None);
         let issues = Issues::default();
         let signal = Signal::Leave { target, outcome, summary, task, issues };

@@ -41,6 +41,7 @@ impl<'a> Scratch<'a> {
         {
             intent.handover = Some(handed);
             state.begin_told(intent);
+            // Beside the event, which has only the sums: the texts are on disk before the line that names them.
             self.bodies.push(told.text);
             self.bodies.extend(told.rest);
         }

@@ -57,6 +57,7 @@ pub(super) fn undo(
 
 /// Files were restored. A result that is no longer awaited is ignored.
 pub(super) fn restored(scratch: &mut Scratch<'_>, restored: &Restored) {
+    // The folder of the undo and not of the report: only one restore is ever in progress.
     if let Some((folder, _)) = scratch.state().trees.undo() {
         scratch.emit(Event::UndoEnded(Restored { folder, ..restored.clone() }));
     }

@@ -26,6 +26,7 @@ pub(super) fn note(
     let (limits, too_often) = (limits(state, attempt, call), repeated(state, attempt, call));
     let verdict = Verdict::Denied(words::UNASKED.to_owned());
     let called = ToolCalled::new(id, call.clone(), verdict, active_ms);
+    // In any case, and first: it has run, whatever the answer says.
     scratch.record(Event::ToolCalled(ToolCalled { unasked: true, ..called }));
     if let Some(why) = stopping {
         return Answer::Stopped(words::stopping(why));

@@ -23,6 +23,7 @@ pub(super) fn after(
 }
 
 fn backoff_ms(number: u32) -> u64 {
+    // A shift by 64 or more has no result. The pause is bounded anyway.
     let doubled = 1u64.checked_shl(number.saturating_sub(1)).unwrap_or(u64::MAX);
     BACKOFF_FIRST_MS.saturating_mul(doubled).min(BACKOFF_MAX_MS)
 }

@@ -76,15 +76,18 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         folder: intent.folder,
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
+        // A persona that is not among the frozen ones is a text of its own, or at least a name that says what is wanted.
         persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
         model: state.model_for(&intent).map(str::to_owned),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).map(Cow::into_owned).unwrap_or_default(),
+        // A helper does not choose where the phase leads: it ends its help, and whoever asked goes on.
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
         // Of the innermost workflow alone. A workflow inside another must not depend on who uses it.
         env: workflow.env.clone(),
         isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
+        // A command may be silent for as long as it works. It has a timeout instead.
         idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),
         intent,
     })

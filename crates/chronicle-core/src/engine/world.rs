@@ -59,6 +59,7 @@ fn leave_alone(scratch: &mut Scratch<'_>) {
     let asking = state.live_attempts().filter(|attempt| state.is_asking(attempt));
     let asking: Vec<AttemptId> = asking.map(|attempt| attempt.intent.attempt).collect();
     for attempt in asking {
+        // The time is not known here. 0 is safe: the fold takes the longer one, so nothing that was reported is taken back.
         scratch.emit(Event::StopAsked { attempt, cause: StopCause::Asks, active_ms: 0 });
     }
 }
@@ -82,6 +83,7 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         (TimerKind::Budget, _) => StopCause::Budget,
         (TimerKind::Standstill, false) => StopCause::Standstill,
         (TimerKind::Tool, false) if attempt.open_call().is_some() => StopCause::Tool,
+        // Too late: a timer may fire just before it is dropped, and what it stood for is no longer so.
         (TimerKind::Grace, false)
         | (TimerKind::Timeout | TimerKind::Standstill, true)
         | (TimerKind::Tool | TimerKind::Wait, _) => return,
@@ -138,6 +140,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::Withdrew { request } => withdraw(scratch, id, request),
         AttemptReport::Idle => silent(scratch, id),
         AttemptReport::Session(session) => {
+            // Agents name their session again and again. Only a new name is worth a line.
             if !attempt.session_seen || attempt.intent.session != *session {
                 scratch.record(Event::SessionOpened { attempt: id, session: session.clone() });
             }
@@ -249,6 +252,7 @@ pub(super) fn call_tool(
     }
     let too_often = repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
+    // Lists that are the worker's own do not bind the agents that it starts.
     let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
     let refused = refusal(attempt, tools.as_deref(), &call.tool);
@@ -264,6 +268,7 @@ pub(super) fn call_tool(
         verdict.clone(),
         active_ms,
     )));
+    // After the call, so that the record shows what it was stopped for.
     if too_often {
         let cause = StopCause::Repeats;
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });

@@ -95,6 +95,7 @@ impl Carried {
             .flat_map(|frame| frame.task.iter_mut().chain([&mut frame.summary, &mut frame.said]));
         let of_visits = visits.iter_mut().map(|visit| &mut visit.summary);
         let in_texts = redactor.redact_each(of_frames.chain(of_visits));
+        // The call comes first: behind `||` it would be skipped once a text had a secret.
         snapshot.redact(redactor) || in_texts
     }
 

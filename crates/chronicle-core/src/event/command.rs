@@ -218,6 +218,7 @@ impl Command {
             | Self::Go { .. }
             | Self::Signal { .. } => false,
         };
+        // Both have been redacted by now. As calls around `||`, the second would be skipped once the first had found a secret.
         in_others || in_written
     }
 

@@ -103,6 +103,8 @@ fn signal(event: &Event) -> Option<Command> {
             (attempt, request, Signal::Snapshot(update.clone()))
         }
         Event::SignalRefused { attempt, request, answer } => {
+            // As if it was not understood: only then is the answer all that came in. Any other refusal differs, and its input is
+            // stored.
             (attempt, request, Signal::Malformed(answer.clone()))
         }
         Event::GateOpened(opened @ GateOpened { asker: Some(asker), .. }) => {
@@ -211,6 +213,7 @@ fn stopped(attempt: AttemptId, cause: StopCause) -> Option<Report> {
             return Some(Report::Attempt { attempt, active_ms, what });
         }
         StopCause::Asks => return Some(Report::SupervisorLeaves),
+        // Such a line begins with the tool call that was one too many, so this is never its first event.
         StopCause::Repeats => return None,
     };
     Some(Report::TimerFired { attempt, timer })

@@ -76,6 +76,7 @@ impl Snapshot {
         add(&mut self.files, &update.files);
         // A task stands in one list: the last word counts.
         self.pending.retain(|task| !update.done.contains(task));
+        // After the line above: what the update itself calls done has left `pending` by then.
         self.done.retain(|task| !self.pending.contains(task));
         for (name, value) in &update.custom {
             if value.is_null() {
@@ -101,6 +102,7 @@ impl Snapshot {
     pub fn redact(&mut self, redactor: &Redactor) -> bool {
         let in_lists = redactor.redact_each(self.lists_mut().into_iter().flatten());
         let custom = self.custom.iter_mut();
+        // The call comes first: behind `||` it would be skipped for every value after the first secret.
         custom.fold(in_lists, |any, (name, value)| redactor.named_value(name, value) || any)
     }
 

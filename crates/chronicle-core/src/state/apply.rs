@@ -26,6 +26,7 @@ impl Facts {
         // What is written down without a supervisor after a person's command is nobody's work.
         let still = is_person || line.events.first().is_some_and(|event| self.is_no_work(event));
         self.is_ready = still && (self.is_ready || rested);
+        // Only at the end: while a line is applied, `seq` is the line before it, and anomalies count from there.
         self.seq = line.seq;
     }
 
@@ -149,6 +150,7 @@ impl Facts {
             RunEnd::Cancelled(reason) => self.cancelled = Some(reason.to_owned()),
             RunEnd::Failed(reason) => self.failed = Some(reason.to_owned()),
         }
+        // In the fold, as for gates: if the supervisor dies before it has told anybody, the notice is still owed.
         self.owe(cause, About::End);
     }
 
@@ -203,6 +205,7 @@ impl Facts {
     fn take_edge(&mut self, taken: &EdgeTaken) {
         let place = taken.frame.place(&taken.from);
         if self.frames.get(&taken.frame).is_some_and(|frame| frame.phase != taken.from) {
+            // Not written by us. Applied all the same, it would leave a phase that the frame is not at.
             return self.impossible(Impossible::Left(place));
         }
         // A person may leave a phase from outside of the workflow in it.
@@ -271,6 +274,7 @@ impl Facts {
         // What nobody was told yet moves out with the frame: a note must reach the next worker, wherever that is.
         let Some(inner) = self.frames.remove(path) else { return };
         self.change_frame(&at.frame(), |frame| {
+            // The next phase may continue in the session of the last one inside.
             frame.before = inner.before;
             frame.notes.extend(inner.notes.into_iter().filter(|note| note.told.is_none()));
             let way = WayOut::new(outcome.clone(), summary.to_owned());

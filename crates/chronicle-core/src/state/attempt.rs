@@ -269,6 +269,7 @@ impl Facts {
                 written,
             });
             attempt.tools = attempt.tools.saturating_add(1);
+            // A run is cancelled by asking twice in a row. Whoever goes on working in between did not mean it.
             attempt.cancel_asked = false;
         });
         self.change_frame_of(called.attempt, |frame| frame.worker.call(called));
@@ -338,6 +339,7 @@ impl Facts {
             attempt.leave = Some((leave.clone(), cause));
             attempt.remember(request, answered);
         });
+        // A signal that leaves is progress: what went wrong before it is not held against the worker any more.
         self.change_frame_of(id, |frame| frame.worker.progress());
     }
 
@@ -375,6 +377,7 @@ impl Facts {
             self.unsend(ended.attempt);
         }
         self.work(ended.attempt, ended.active_ms);
+        // Last of all: whether an attempt is still needed depends on the stage that its end has led to.
         self.forget_attempts();
     }
 
@@ -390,6 +393,7 @@ impl Facts {
             if ended.end == End::Lost {
                 counters.losses = counters.losses.saturating_add(1);
             }
+            // Only of a worker that left: the last words of one that crashed are no input for the next step of a chain.
             if ended.end == End::Left {
                 frame.said_here.clone_from(&ended.final_text);
             }
@@ -404,6 +408,7 @@ impl Facts {
 impl Attempt {
     pub(super) fn remember(&mut self, request: &str, answered: Answered) {
         self.cancel_asked = false;
+        // The oldest goes: a call that is repeated is repeated soon.
         if self.answers.len() >= ANSWERS_MAX {
             self.answers.pop_front();
         }
@@ -413,6 +418,7 @@ impl Attempt {
 
 impl Counters {
     fn begin(&mut self, intent: &AttemptStarted) {
+        // What the same try has used and done stays: a loss gives it no new time, and must not run its commands twice.
         if !intent.why.is_same_try() {
             self.commands_done = intent.first_command;
             self.active_ms = 0;

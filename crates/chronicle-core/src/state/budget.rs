@@ -154,6 +154,7 @@ pub fn all_balances(state: &Facts) -> Vec<Balance> {
     });
     let mut known: Vec<Balance> = Vec::new();
     for of in phases.flatten().flat_map(|place| balances(state, &place)) {
+        // Phases of one frame share the accounts around them.
         if !known.contains(&of) {
             known.push(of);
         }
@@ -310,6 +311,7 @@ struct Spending {
 
 impl Spending {
     fn of(state: &Facts, place: Option<&Place>) -> Self {
+        // Both limits of a phase count the same work, so its inner account adds up the places of the phase itself.
         let outer = place.and_then(around);
         let place = outer.as_ref().or(place);
         let belongs = |other: &Place| {

@@ -66,6 +66,7 @@ impl Facts {
             });
         }
         self.snapshot = Arc::new(carried.snapshot.clone());
+        // After all frames are in place, since entering a phase changes its frame.
         for it in carried.frames.iter().filter(|it| it.inside) {
             self.enter_phase(at, &it.frame.place(&it.phase));
             self.change_frame(&it.frame, Frame::go_inside);

@@ -29,6 +29,7 @@ impl Facts {
 
     /// Pending cleanup of all frames, innermost first.
     pub(super) fn left_behind_all(&self) -> Vec<Uncleaned> {
+        // A path sorts before those inside of it, so the reverse order begins with the innermost.
         self.frames.values().rev().flat_map(|frame| self.uncleaned(frame)).collect()
     }
 
@@ -99,6 +100,7 @@ impl Facts {
                 }
                 (Duty::Verify | Duty::Cleanup, _) => *held,
             };
+            // Counted like a loss of the work: a command that kills its own supervisor must reach the same limit.
             if ended.end == End::Lost {
                 let counters = &mut frame.worker.counters;
                 counters.losses = counters.losses.saturating_add(1);

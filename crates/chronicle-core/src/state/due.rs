@@ -138,6 +138,7 @@ impl Facts {
         }
         let place = &attempt.intent.place;
         let limits = self.phase_at(place).map(|phase| &phase.limits);
+        // Without a phase to ask, commands still have a limit: nothing may run for ever.
         let of_commands = limits.map_or(Some(COMMANDS_MS), Limits::commands_ms);
         let timeout = match attempt.duty() {
             Some(Duty::Cleanup) => CLEANUP_MS,

@@ -93,6 +93,7 @@ impl Evidence {
             match shell::proof(line, wanted, project) {
                 Proof::Absent => {}
                 Proof::Proven => {
+                    // The last run decides: one that proves its command clears the doubt about an earlier one.
                     self.doubts.remove(wanted);
                     self.commands.insert(wanted.clone(), ok);
                 }

@@ -52,6 +52,7 @@ impl Commands {
             self.list.remove(0);
             self.forgotten = self.forgotten.saturating_add(1);
         }
+        // Its end is open again: that an earlier run of it succeeded says nothing about this one.
         self.list.push(Ran { command, is_cut, ok: None, times: times.saturating_add(1) });
     }
 
@@ -123,6 +124,7 @@ impl Attempt {
 impl Facts {
     /// Records a command that an agent is about to run.
     pub(super) fn run_command(&mut self, called: &ToolCalled) {
+        // What was denied has not run: it proves nothing, and takes back nothing that was proven.
         if called.verdict != Verdict::Allowed {
             return;
         }
@@ -141,6 +143,7 @@ impl Facts {
         self.prove(called.attempt, &line, None);
         self.change_commands_of(called.attempt, |commands| commands.begin(&line));
         self.change(called.attempt, |attempt| {
+            // As for open calls: an agent that reports no ends must not make the state grow.
             if attempt.running.len() >= ANSWERS_MAX {
                 attempt.running.pop_front();
             }
@@ -180,6 +183,7 @@ impl Facts {
         at: Millis,
         active_ms: u64,
     ) {
+        // Looked up before the call is dropped from those that are open, since that is where its command is.
         let ended = self.attempt(id).and_then(|attempt| attempt.ended_command(call)).cloned();
         self.change(id, |attempt| {
             // All of that id: an agent that uses one twice cannot say which has ended, and an open call would keep its hands

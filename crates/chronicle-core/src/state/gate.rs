@@ -121,6 +121,7 @@ impl Facts {
             };
             if *answer == GateAnswer::Retry {
                 let counters = &mut frame.worker.counters;
+                // What `renew` below leaves alone. A person who asks for another try gives the whole allowance again.
                 (counters.continuations, counters.unverified) = (0, 0);
                 // Whoever asks for another try wants the first agent again, or the one that they name.
                 frame.worker.fallback = None;

@@ -65,6 +65,7 @@ impl Hands {
         if let Some((at, _)) = gaps.min_by_key(|(_, pair)| gap(pair)) {
             let later = self.0.remove(at + 1);
             let it = &mut self.0[at];
+            // Open as long as either of the two is open.
             it.to = it.to.zip(later.to).map(|(one, other)| one.max(other));
             // Joined from two files, it covers any file.
             it.path.take_if(|path| later.path.as_ref() != Some(path));

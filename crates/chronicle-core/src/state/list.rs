@@ -68,6 +68,7 @@ impl<T: Clone> List<T> {
     /// Drops the earliest beyond `max`, except those still needed.
     pub(super) fn forget(&mut self, max: usize, is_needed: impl Fn(usize, &T) -> bool) {
         let mut beyond = self.kept.len().saturating_sub(max);
+        // Looked at first: `make_mut` copies a list that is shared with the engine's copy, and mostly nothing goes.
         if beyond > 0 {
             Arc::make_mut(&mut self.kept).retain(|(number, entry)| {
                 let goes = beyond > 0 && !is_needed(*number, entry);

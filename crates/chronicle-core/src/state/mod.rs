@@ -325,15 +325,19 @@ impl Facts {
     }
 
     pub(crate) fn next_attempt(&self) -> AttemptId {
+        // The length counts what was dropped too, so an id is never given twice.
         AttemptId(u32::try_from(self.attempts.len()).unwrap_or(u32::MAX).saturating_add(1))
     }
 
     pub(crate) fn next_gate(&self) -> GateId {
+        // As for attempts: gates that were dropped are counted, so an answer cannot reach another gate.
         GateId(u32::try_from(self.gates.len()).unwrap_or(u32::MAX).saturating_add(1))
     }
 }
 
 /// Index of an entry in a list, for ids that count from 1.
 fn number(id: u32) -> usize {
+    // No list has the largest number. So an id of 0, which only a damaged ledger can name, finds nothing instead of another
+    // entry.
     usize::try_from(id).ok().and_then(|id| id.checked_sub(1)).unwrap_or(usize::MAX)
 }

@@ -81,6 +81,7 @@ impl Facts {
         // The time of who works now counts from here; that of ended attempts does not count at all.
         let still =
             works.map(|it| Still { since: Some(cause), from_ms: it.active_ms, before_ms: 0 });
+        // Only while the frame is there: words about a phase that was left give nobody else another chance.
         if let Some(frame) = self.frames.get_mut(&path).filter(|frame| frame.place() == *place) {
             frame.forgive();
             frame.worker.still = still.unwrap_or_default();

@@ -204,6 +204,7 @@ impl Frame {
         }
         worker.reasons.push(intent.why.clone());
         worker.try_number = intent.try_number;
+        // Commands read no handover, so no note was told by this, and they have no session that the next phase could continue in.
         if intent.agent == SHELL {
             return;
         }

@@ -77,6 +77,7 @@ impl Facts {
         let is_recorded = self.trees.after.is_empty();
         // Cancelled or paused is said only when it is true: nothing works any more, and what was done is on record.
         let is_quiet = self.live.is_empty() && is_recorded;
+        // A restore counts as work: a run that is called paused must not change files.
         let is_undone = self.trees.undo().is_none();
         let given_up = self.cancelled.is_some() || self.failed.is_some();
         if self.done {

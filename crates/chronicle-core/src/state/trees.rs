@@ -158,6 +158,7 @@ impl RunTrees {
         // An attempt that ended before its first tree was recorded has changed nothing.
         let never_began = self.before.remove(&intent.attempt).is_some();
         if intent.recorded && !never_began {
+            // With its place, since the frame must wait there and the attempt itself may be dropped meanwhile.
             self.after.insert(intent.attempt, (cause, intent.place.clone()));
         }
     }
@@ -256,6 +257,7 @@ impl Facts {
     }
 
     pub(super) fn miss_tree(&mut self, moment: Moment, folder: FolderId, why: &str) {
+        // Settled although nothing was recorded: what waits for these files must not wait for ever.
         self.trees.settle(moment);
         self.trees.folder_mut(folder).missed = Some(why.to_owned());
     }

@@ -20,6 +20,7 @@ impl<'a> Arguments<'a> {
     /// be the wrong one.
     pub(super) fn value(&self, names: &[&str]) -> Result<Option<&'a Value>, String> {
         let Some(fields) = self.fields else { return Ok(None) };
+        // Null is how some agents write a field that they leave out.
         let said = |name: &&str| fields.get(*name).filter(|value| !value.is_null());
         let mut there = names.iter().filter_map(|name| Some((*name, said(name)?)));
         let Some((first, value)) = there.next() else { return Ok(None) };
@@ -54,6 +55,7 @@ impl<'a> Arguments<'a> {
         match self.value(&[name])? {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            // Models often write a flag as a text, and what they mean is plain.
             Some(Value::String(text)) if text == "true" => Ok(Some(true)),
             Some(Value::String(text)) if text == "false" => Ok(Some(false)),
             Some(_) => Err(format!("`{name}` of `{}` must be `true` or `false`", self.tool)),

@@ -52,6 +52,7 @@ fn claims(summary: &str) -> Vec<Claim> {
                 claims.push(claim);
             }
         }
+        // Only for the lines after it: the heading itself is no entry of the list.
         is_list |= !is_item && opens_list(line);
     }
     claims

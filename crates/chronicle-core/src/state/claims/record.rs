@@ -46,6 +46,7 @@ impl<'s> Record<'s> {
             // A worker that renamed a file may name it by either name.
             files.extend(file.from.as_deref());
         }
+        // A list that was cut lacks files which the worker may have changed.
         let is_cut = state.places.values().any(|tally| tally.changes.is_cut());
         let commands = state.visit_at(&frame.place()).map(|visit| &visit.commands);
         let folder = state.trees.folder(frame.folder);

@@ -200,6 +200,7 @@ fn path(word: &str) -> Option<&str> {
     // `src/main.rs:12` names a line.
     let word = word.split_once(':').map_or(word, |(path, _)| path);
     let is_odd = word.contains("//") || word.contains(['*', '(', '{', '$', '=', '\\', '@']);
+    // The record knows files of the project alone, so it can neither show nor deny what is elsewhere.
     let is_outside = ["/", "~", ".."].iter().any(|begin| word.starts_with(begin));
     let ending = word.rsplit('/').next()?.rsplit_once('.');
     let is_file = ending.is_some_and(|(name, ending)| {

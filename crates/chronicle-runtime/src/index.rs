@@ -87,6 +87,7 @@ fn known(has_id: impl Fn(&RunId) -> bool, is_one: impl Fn(&RunFolder) -> bool) -
     let entries = entries.flatten().filter_map(named).filter(|(id, _)| has_id(id));
     let mut runs: Vec<RunFolder> =
         entries.filter_map(|(id, entry)| read(id, &entry)).filter(is_one).collect();
+    // An id begins with the time at which it was made, so this is the order of the starts.
     runs.sort_unstable_by(|one, other| other.id.as_str().cmp(one.id.as_str()));
     runs
 }

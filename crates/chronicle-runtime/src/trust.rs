@@ -265,6 +265,7 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) {
         return;
     }
     let Some(depth) = depth.checked_sub(1) else { return };
+    // What cannot be listed is left out: with the same rights, nobody else will read a definition from it.
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         collect(&entry.path(), depth, files);
     }

@@ -58,6 +58,7 @@ fn next_to_verify(
     // They were put in front of the phase's own when the workflow was loaded.
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key));
     let env = state.workflow(&frame.workflow).map(|workflow| &workflow.env);
+    // In the same environment both lists run in one go.
     let apart = inner.filter(|inner| Some(&inner.env) != env && all.starts_with(&inner.verify));
     match apart.filter(|inner| !inner.verify.is_empty()) {
         Some(inner) if way.check == Check::Inside => (None, all.split_off(inner.verify.len())),
@@ -94,6 +95,7 @@ fn unverified(state: &State, frame: &Frame, phase: &Phase, said: &str) -> Event 
     if is_worker && number <= phase.limits.retries {
         return attempt(state, frame, Why::Unverified { number, said: said.to_owned() });
     }
+    // For a worker `fail` is a word of its own, which it has not said. Commands have no words, so either edge is meant.
     let own = outcomes.iter().take(if is_worker { 1 } else { 2 });
     let mut own = own.filter_map(|outcome| Some((outcome, phase.on.get(outcome)?)));
     if let Some((outcome, to)) = own.next() {
@@ -117,6 +119,7 @@ pub(super) fn cleanup(state: &State, frame: &Frame) -> Option<Event> {
 pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
     let Uncleaned { phase, commands } = frame.behind.first()?;
     let definition = state.workflow(&phase.workflow)?.phase(&phase.place.phase())?;
+    // Then the next phase is entered without it: the run must be able to go on.
     if is_lost_too_often(frame, definition) {
         return None;
     }

@@ -138,6 +138,7 @@ fn hear_tree(recorded: &mut TreeRecorded) {
 }
 
 fn hear_changes(changes: &mut Changes) {
+    // The counts beside the list stay, so that it is known to be cut.
     changes.list.truncate(TREE_FILES_MAX);
     for file in &mut changes.list {
         cut(&mut file.path, TREE_PATH_MAX);

@@ -86,6 +86,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         // Of the innermost workflow alone. A workflow inside another must not depend on who uses it.
         env: workflow.env.clone(),
         isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),
+        // With their own numbers, which reports use: an attempt may begin in the middle of the list.
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
         // A command may be silent for as long as it works. It has a timeout instead.
         idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),

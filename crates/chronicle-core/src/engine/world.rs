@@ -217,6 +217,7 @@ fn withdraw(scratch: &mut Scratch<'_>, id: AttemptId, request: &str) {
     let asking = live(state, id).into_iter().flat_map(|attempt| &attempt.asking);
     let mut asked = asking.filter(|(asked, gate)| asked == request && is_open(*gate));
     let Some(gate) = asked.next().map(|(_, gate)| *gate) else { return };
+    // The worker itself took it back, so its id stands where a person's name would.
     let (answer, who) = (GateAnswer::Withdrawn, id.to_string());
     scratch.emit(Event::GateAnswered {
         gate,

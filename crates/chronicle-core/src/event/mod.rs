@@ -381,6 +381,7 @@ impl Event {
                 let also = recorded.unclear.is_some() || recorded.moved.is_some();
                 recorded.changes.is_none() && !left_out && !also
             }
+            // What is missed before the work matters less: the last tree of the folder stands in for it.
             Self::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
             Self::RunStarted(_)
             | Self::SupervisorStarted(_)

@@ -212,6 +212,7 @@ impl Changes {
         self.files = self.files.saturating_add(1);
         self.added = self.added.saturating_add(file.added.unwrap_or(0));
         self.removed = self.removed.saturating_add(file.removed.unwrap_or(0));
+        // Files beyond the list are counted all the same: that is how a cut list is known.
         if self.list.len() < TREE_FILES_MAX {
             self.list.push(file);
         }

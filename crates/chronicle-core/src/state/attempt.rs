@@ -244,6 +244,7 @@ impl Facts {
 
     pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
+        // A call that was denied never had its hands on a file.
         let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
         let command = called.command.as_ref().filter(|_| !called.command_cut);
         let is_background = called.background || v1_calls::asks_background(called);

@@ -131,6 +131,7 @@ pub fn balances(state: &Facts, place: &Place) -> Vec<Balance> {
 
 /// Why no attempt may start or continue at a place; `None` while all limits hold.
 pub fn shortage(state: &Facts, place: &Place, doing: Doing<'_>) -> Option<Shortage> {
+    // The run's own account comes first: while it is used up, raising that of a phase would help nothing.
     accounts(state, place).iter().find_map(|account| account.shortage(state, doing))
 }
 

@@ -33,6 +33,7 @@ impl Facts {
 
     /// Enters a position. Undelivered notes stay with their frame.
     pub(super) fn enter_carried(&mut self, at: Millis, carried: &Carried) {
+        // All frames go, also those that the position does not have. Of the old ones only undelivered notes are taken over.
         let mut before = std::mem::take(&mut self.frames);
         let mut notes = |path: &FramePath| -> Vec<Note> {
             let notes = before.remove(path).map(|frame| frame.notes).unwrap_or_default();

@@ -126,6 +126,7 @@ impl Facts {
                 // Whoever asks for another try wants the first agent again, or the one that they name.
                 frame.worker.fallback = None;
                 frame.worker.begins_with = *from;
+                // A choice that they made before at this visit stays, unless they name another.
                 frame.agent = agent.clone().or_else(|| frame.agent.take());
             }
         });

@@ -53,6 +53,7 @@ impl Rounds {
 
     /// Forgets the transitions after a person moved the frame.
     pub(super) fn forget_ways(&mut self) {
+        // The issues stay: they are about the work, and moving a frame resolves none of them.
         self.recent.clear();
         self.stagnant = 0;
     }

@@ -108,6 +108,7 @@ impl Facts {
         let mut nobody_waits = false;
         self.change_frame(&place.frame(), |frame| {
             let Some(waiting) = frame.stack.pop() else { return nobody_waits = true };
+            // As it was when it asked, with its session and counters: what went wrong for the helper is not held against it.
             frame.worker = waiting.worker;
             let is_last = frame.stack.is_empty();
             frame.stage = match (waiting.follow_up.resume, is_last) {
@@ -169,6 +170,7 @@ impl Facts {
                     let request = asked.map(|(request, _)| request.clone());
                     attempt.asking.retain(|(_, asked)| *asked != gate);
                     if let Some(request) = request {
+                        // If the agent sends its question again, it gets this answer and no second gate.
                         attempt.remember(&request, Answered::Accepted(said));
                     }
                 });

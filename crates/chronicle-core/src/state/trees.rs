@@ -166,6 +166,8 @@ impl RunTrees {
     fn settle(&mut self, moment: Moment) -> Option<Place> {
         match moment {
             Moment::Before(attempt) => {
+                // If nothing was recorded, the attempt has no tree of its own. It is then compared with the last one of its
+                // folder.
                 self.before.remove(&attempt);
                 None
             }

@@ -43,6 +43,7 @@ impl Facts {
             let why = ended.agent.as_ref().map_or(Why::Waited, |_| asked());
             frame.stage = Stage::Ready { why };
             if ended.agent.is_some() {
+                // Whoever took over comes before a person's choice otherwise, so that one has to go.
                 (frame.agent, frame.worker.fallback) = (ended.agent.clone(), None);
             }
             if ended.who.is_some() {

@@ -155,6 +155,7 @@ impl Teller {
     /// Runs it to its end under a keeper, so that it dies with us.
     fn tell(self, context: &Context, about: About, cookie: &str) -> Result<(), String> {
         let folder = &context.folder;
+        // A lock of its own for each notice: several may be sent at the same time.
         let lock = folder.keepers().join(format!("notice-{about}.lock"));
         let mut order =
             KeeperOrder::new(cookie.to_owned(), lock, folder.project.clone(), self.argv);

@@ -136,6 +136,8 @@ impl Watchdog {
                         Bark::TimedOut(request) => drop(seen.until.remove(request)),
                         Bark::Moment => {
                             interval = worked::next_interval(Some(interval));
+                            // From now and not from the last one: after this process was stopped, the moments that it missed are
+                            // not made up for.
                             moment = now + interval;
                         }
                     }

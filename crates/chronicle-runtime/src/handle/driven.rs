@@ -199,6 +199,7 @@ impl Watcher {
         if let Some(publisher) = &self.publisher {
             publisher.stands(Arc::clone(&view));
         }
+        // A face that is behind misses this one, and loses nothing: each view is complete.
         let _ = self.updates.try_send(Update::Now(view));
     }
 }

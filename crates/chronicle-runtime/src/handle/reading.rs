@@ -25,6 +25,7 @@ pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), Handle
             view.stopped = Some(holder.pid);
             view.next.insert(0, format!("kill -CONT {}", holder.pid));
         }
+        // Only under a live supervisor: without one, no worker's time passes.
         Some(_) => view.pass_until(clock::now()),
         None => {}
     }
@@ -202,6 +203,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
     // Under a live supervisor processes with the cookie are its workers.
     let orphans = if supervised { Vec::new() } else { orphans(folder, &state) };
     let open = state.live.iter().filter(|_| !supervised).map(ToString::to_string);
+    // A name that is no sum cannot be looked up, so what it stands for is lost as well.
     let is_lost = |sum: &String| sum.parse().map_or(true, |id| ledger.artifact(&id).is_err());
     Ok(Audit {
         lost_artifacts: named.into_iter().filter(is_lost).collect(),

@@ -221,9 +221,11 @@ impl LinkState {
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming() {
+            // Before it is served: the connection that only wakes this thread must end here.
             if self.is_over.load(Ordering::SeqCst) {
                 return;
             }
+            // One that failed, for example because there were too many open files, must not end the listener.
             let Ok(stream) = stream else { continue };
             let Ok(Some(seat)) = self.seats.take(&stream) else {
                 let _ = turn_away(&stream, "too many are connected");

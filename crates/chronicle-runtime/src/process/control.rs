@@ -133,6 +133,7 @@ impl KeeperLine {
         let line = wire::line(word)?;
         // The lease thread and the driver write to the same socket; their messages must not mix.
         let _one_at_a_time = lock(&self.writing);
+        // One write and no more: waiting for room would hold the lock that every renewal needs.
         if (&self.socket).write(&line)? == line.len() {
             return Ok(());
         }

@@ -50,6 +50,7 @@ impl Tree {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.agent => self.end = Some(status),
+                // Adopted orphans are reaped too. Left as zombies, they would count as children for ever.
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return true,
                 Err(_) => return false,

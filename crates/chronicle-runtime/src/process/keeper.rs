@@ -51,6 +51,7 @@ pub fn main(_args: &[OsString]) -> ExitCode {
 
 fn keep() -> io::Result<()> {
     let mut line = SupervisorLine::take_stdin()?;
+    // The supervisor died before it gave an order. Nothing is held and nothing runs, so there is nothing to report.
     let Some(order) = line.next::<WireOrder>()? else { return Ok(()) };
     let ready = match Ready::new(&order) {
         Ok(ready) => ready,
@@ -144,6 +145,7 @@ impl Ready {
         let lock_file = Path::new(&order.lock_file);
         // A worker can remove the folder, and the run must be able to continue. If it cannot be made, the lock says so.
         let _ = lock_file.parent().map(std::fs::create_dir_all);
+        // The lock before everything else: if another keeper has it, nothing of this one may begin.
         let lock = lock::take(lock_file, &order.cookie)
             .map_err(|error| format!("cannot lock `{}`: {error}", lock_file.display()))?;
         let stdin = handover::fetch(&order.stdin)
@@ -208,9 +210,11 @@ fn start_agent(order: &WireOrder, stdin: File) -> Result<Pid, String> {
         // The lock file is where the child says why the program could not be started; its exit code alone would be ambiguous.
         .args([&order.lock_file, &order.cwd])
         .args(&order.argv);
+    // Before the others are set: what the order sets itself must stay.
     for name in &order.env_remove {
         command.env_remove(name);
     }
+    // The cookie comes last, so that no variable of the order can replace it.
     command.envs(&order.env_set).env(COOKIE_VARIABLE, &order.cookie).stdin(stdin);
     let program = order.argv.first().map(|program| program.display().to_string());
     let child = command

@@ -164,6 +164,7 @@ fn handshake(
 fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -> io::Result<()> {
     let message = WireOrder {
         cookie: order.cookie.clone(),
+        // Absolute: `keeper-exec` writes into it after it has entered the agent's folder.
         lock_file: std::path::absolute(&order.lock_file)?.into(),
         lease_ms: wire::millis(order.lease),
         cwd: std::path::absolute(&order.cwd)?.into(),

@@ -158,6 +158,7 @@ mod system {
     pub(in super::super) fn wait_gone(process: Process, until: Instant) {
         let pidfd = process.raw().map(|pid| pidfd_open(pid, PidfdFlags::empty()));
         match pidfd {
+            // Compared after it was opened: before that, the id could still pass to another process.
             Some(Ok(pidfd)) if is_same(process) => {
                 let _ = wire::wait_until(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(until));
             }

@@ -106,10 +106,12 @@ impl HttpState {
             let it = Arc::clone(&self);
             // Counted before the thread begins: a burst of connections must not pass the limit while the threads start.
             let is_full = it.clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX;
+            // Refused on a thread too: a client that does not read must not hold up the listener.
             let serve = move || {
                 let _ = if is_full { refuse(&stream, &full()) } else { it.serve(&stream) };
                 it.clients.fetch_sub(1, Ordering::SeqCst);
             };
+            // The closure that would have counted it down is gone, unused.
             if threads::spawn("signal", serve).is_err() {
                 self.clients.fetch_sub(1, Ordering::SeqCst);
             }
@@ -121,6 +123,7 @@ impl HttpState {
         stream.set_read_timeout(Some(PATIENCE))?;
         // A client that reads nothing would otherwise hold its thread as long as it likes.
         stream.set_write_timeout(Some(PATIENCE))?;
+        // Answers are small, and the client waits for each. Held back to be sent together, they would only come later.
         stream.set_nodelay(true)?;
         let asked = match read(stream) {
             Ok(asked) => asked,
@@ -148,6 +151,7 @@ impl HttpState {
         if let Some(why) = unknown(&call) {
             return say(stream, &why);
         }
+        // Room for the answer: its thread must be able to end when nobody waits for it any more.
         let (done, answer) = sync_channel(1);
         let (folder, name) = (self.run_folder.clone(), self.name.clone());
         let (id, secret) = (call.id.clone(), secret.to_owned());
@@ -238,6 +242,7 @@ fn read(stream: &TcpStream) -> io::Result<HttpRequest> {
         lines.read_line(&mut line)?;
         match line.trim_end().split_once(':') {
             Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+            // Without its end the line was cut by the limit, or the client hung up. Neither is the end of the head.
             None if line.trim_end().is_empty() && line.ends_with('\n') => break,
             None => return Err(bad("a header that makes no sense, or too many of them")),
         }

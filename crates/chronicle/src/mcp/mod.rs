@@ -69,6 +69,7 @@ impl SignalServer {
     fn serve(self: &Arc<Self>, input: &mut impl BufRead) -> io::Result<()> {
         loop {
             let mut line = Vec::new();
+            // One byte more than the limit: otherwise a line that just fits could not be told from one that was cut.
             if input.by_ref().take(LINE_MAX + 1).read_until(b'\n', &mut line)? == 0 {
                 return Ok(());
             }
@@ -113,6 +114,7 @@ impl SignalServer {
         match threads::spawn("call", work) {
             Ok(_) => Ok(()),
             Err(error) => {
+                // The thread never ran, so nobody else counts this call down.
                 self.end();
                 self.answer(&id, Err(no_thread(&error)))
             }
@@ -149,6 +151,7 @@ impl SignalServer {
 
     fn say(&self, message: &Value) -> io::Result<()> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        // The whole line under one lock: answers of several threads must not mix.
         output.write_all(format!("{message}\n").as_bytes())?;
         output.flush()
     }

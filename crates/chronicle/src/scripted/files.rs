@@ -36,6 +36,7 @@ pub(super) fn length(file: &Path) -> io::Result<Option<u64>> {
 /// Writes a whole file.
 pub(super) fn write(file: &Path, step: &FileText, before: Option<u64>) -> io::Result<ChangeWord> {
     make_folder(file)?;
+    // In place, unlike an edit: a step that is repeated writes the whole text again, whatever a kill has left.
     fs::write(file, &step.text)?;
     Ok(created_or_changed(before))
 }
@@ -88,6 +89,7 @@ pub(super) fn delete(
 ) -> io::Result<Result<ChangeWord, String>> {
     match fs::remove_file(file) {
         Ok(()) => Ok(Ok("deleted")),
+        // The process before this one was killed after it had deleted the file.
         Err(error) if error.kind() == io::ErrorKind::NotFound && repeated => Ok(Ok("deleted")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Ok(Err(format!("`{path}` is not there to be deleted")))

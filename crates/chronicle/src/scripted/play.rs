@@ -159,6 +159,7 @@ impl<'a> Player<'a> {
     fn think(&mut self, time: Duration) -> Result<Then, Stop> {
         let began = Instant::now();
         loop {
+            // A message ends a pause early, so what is left of the time is worked out again.
             let rest = time.saturating_sub(began.elapsed());
             if rest.is_zero() {
                 return Ok(Then::Next);
@@ -181,6 +182,7 @@ impl<'a> Player<'a> {
 
 fn hang() -> ! {
     loop {
+        // May return without a reason, so it is called again and again.
         std::thread::park();
     }
 }

@@ -102,6 +102,7 @@ impl Home {
     /// Replaces what was saved.
     pub(super) fn save(&self, session: &Session) -> Result<(), Stop> {
         let path = self.path(&session.id);
+        // In the same folder: a file can be moved in one step only within its file system.
         let beside = path.with_extension("new");
         serde_json::to_vec(session)
             .map_err(io::Error::from)

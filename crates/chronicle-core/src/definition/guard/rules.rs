@@ -111,6 +111,7 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
             problems.push(Finding::warning("empty-value", item.span, message));
             continue;
         }
+        // Told once and then given up: every further rule of a hostile file would be another problem.
         if rules.count() >= RULES_MAX {
             let message = format!("more than {RULES_MAX} rules");
             problems.push(Finding::error("too-many-rules", item.span, message));
@@ -122,6 +123,7 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
             "zeroAccessPaths" => rules.zero_access.extend(text(item, problems)),
             "readOnlyPaths" => rules.read_only.extend(text(item, problems)),
             "noDeletePaths" => rules.no_delete.extend(text(item, problems)),
+            // `list` has let through no other name than these six, so this is the last of them.
             _ => rules.sensitive.extend(pattern(item, problems)),
         }
     }
@@ -168,6 +170,7 @@ fn text(node: &Node, problems: &mut Problems) -> Option<String> {
 }
 
 fn pattern(node: &Node, problems: &mut Problems) -> Option<String> {
+    // Not trimmed, unlike a path: a space may be part of the pattern.
     let said = node.text().filter(|text| !text.is_empty());
     if said.is_none() {
         problems.push(Finding::error("wrong-type", node.span, "must be a pattern"));

@@ -47,6 +47,8 @@ pub fn literal(form: Form, words: &[String]) -> String {
             let all: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             format!("[{}]", all.join(", "))
         }
+        // What is not of its form is written as a text. Whoever reads the file again then tells what is wrong with it, as in any
+        // file.
         Form::Text
         | Form::Address
         | Form::Flag
@@ -91,6 +93,7 @@ pub fn set(text: &str, target: &Target, value: &str) -> String {
 }
 
 fn insert(text: &str, at: usize, line: &str) -> String {
+    // A last line without its end would be continued by the new one.
     let gap = if text[..at].is_empty() || text[..at].ends_with('\n') { "" } else { "\n" };
     format!("{}{gap}{line}{}", &text[..at], &text[at..])
 }
@@ -98,6 +101,7 @@ fn insert(text: &str, at: usize, line: &str) -> String {
 /// The text without that setting; none if it does not say it.
 pub fn unset(text: &str, target: &Target) -> Option<String> {
     let (key, value) = find(text, &target.path)?;
+    // The whole line, with a comment behind the value: it was about this setting.
     let begin = text[..key.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[value.end..].find('\n').map_or(text.len(), |at| value.end + at + 1);
     Some(format!("{}{}", &text[..begin], &text[end..]))
@@ -153,6 +157,7 @@ fn room(text: &str, table: &[String], name: &str) -> Option<usize> {
 /// The names of a table's header.
 fn header(line: &str) -> Option<Vec<String>> {
     let is_header = line.starts_with('[') && !line.starts_with("[[");
+    // Parsed and not compared as text: a table may be named with quotes or with spaces around its name.
     let (root, errors) = DeTable::parse_recoverable(if is_header { line } else { return None });
     let mut names = Vec::new();
     let mut table = root.get_ref();

@@ -66,6 +66,7 @@ impl SettingsReader<'_, '_> {
             let below = KEYS.iter().any(|key| key.is_under(&names));
             match (known, value.get_ref()) {
                 (Some(key), said) => self.take(key, &names, at, said, moved(value.span(), shift)),
+                // Only below a known name. So this goes no deeper than the table of settings, however deep the file is nested.
                 (None, DeValue::Table(inner)) if below => self.walk(inner, path, shift),
                 (None, said) if below => {
                     let message =
@@ -138,6 +139,7 @@ impl SettingsReader<'_, '_> {
         message: String,
         hint: Option<String>,
     ) {
+        // At least one byte: an empty span at the start of a file stands for the file as a whole.
         let span = Span { source: self.index, start: at.start, end: at.end.max(at.start + 1) };
         let finding = Finding::error(kind, span, message);
         self.problems.push(match hint {
@@ -173,9 +175,11 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, WrongValue> {
         Form::TimeOrNone if said.as_str() == Some("none") => Some(Value::Time(None)),
         Form::TimeOrNone => time(said).map(|ms| Value::Time(Some(ms))),
         Form::Texts => texts(said).map(Value::Texts),
+        // Compiled when it is read: a pattern that fails only when it is needed would hide nothing until then.
         Form::Patterns => texts(said)
             .filter(|all| all.iter().all(|it| regex::Regex::new(it).is_ok()))
             .map(Value::Texts),
+        // Only whole paths: a relative one would trust another folder, depending on where the command was typed.
         Form::Folders => {
             texts(said).filter(|all| all.iter().all(|it| it.starts_with('/'))).map(Value::Texts)
         }
@@ -215,12 +219,14 @@ fn wrong(form: Form, said: &DeValue<'_>) -> WrongValue {
 }
 
 fn text(said: &DeValue<'_>) -> Option<String> {
+    // No program can be given a zero byte, neither in an argument nor in its environment.
     let text = said.as_str().filter(|text| !text.trim().is_empty() && !text.contains('\0'))?;
     Some(text.to_owned())
 }
 
 fn is_address(text: &str) -> bool {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    // The address is written into curl's configuration, where a line end in it would begin another option.
     let is_plain = !text.chars().any(|it| it.is_whitespace() || it.is_control());
     is_plain && host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
 }

@@ -24,6 +24,7 @@ impl Workflow {
     /// Replaces the placeholder with the project's commands.
     pub fn fill_verify(&mut self, verify: &[String]) {
         let of_phases = self.phases.iter_mut();
+        // Not in `cleanup`, which puts things away and checks nothing.
         let lists = of_phases.flat_map(|phase| [&mut phase.commands, &mut phase.verify]);
         for commands in lists.chain([&mut self.verify]) {
             *commands = std::mem::take(commands)

@@ -152,6 +152,7 @@ fn steps(node: Node, problems: &mut Problems) -> Phases {
         }
     };
     let mut taken = BTreeSet::new();
+    // One more than a workflow may have: the check must still see that there are too many.
     let items = items.into_iter().take(NAMED_MAX);
     let mut steps: Vec<PhaseEntry> = items.map(|item| step(item, &mut taken, problems)).collect();
     // Said, so that a worker is shown this way out before the one for failures.

@@ -189,6 +189,7 @@ pub(crate) fn name_references(draft: &mut Draft) {
 pub(crate) fn free(name: &str, taken: &BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    // There are more numbers than names, so one is always free.
     names.find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
@@ -265,6 +266,7 @@ impl PhasedFields<'_, '_> {
 
     /// Ignores a value of another type, and reports it.
     fn drop_unless(&mut self, name: &str, expected: &str, fits: impl Fn(&Self, &Node) -> bool) {
+        // A name with nothing behind it says nothing, and goes without a word.
         let Some(node) = self.get(name) else { return self.remove(name) };
         if fits(self, node) {
             return;

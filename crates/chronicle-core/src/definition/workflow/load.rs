@@ -148,6 +148,7 @@ pub fn assemble(
         }
         loaded.sources.extend(unit.sources.iter().cloned());
         loaded.workflows.extend(workflow);
+        // A place names its file by number, and among the files of all workflows that is another number.
         loaded.places.extend(unit.places.as_ref().map(|places| places.shifted(before)));
         let said: Vec<Named> = unit.calls.iter().map(|call| shifted(call, before)).collect();
         for call in &said {
@@ -256,6 +257,7 @@ fn walk<'c>(
     if finished.contains(key) {
         return;
     }
+    // The recursion is bounded: at most `WORKFLOWS_MAX` workflows were read.
     trail.push(key);
     for call in calls.get(key).into_iter().flatten() {
         match trail.iter().position(|before| *before == call.text) {

@@ -486,6 +486,7 @@ fn fits(pattern: &str, tool: &str) -> bool {
 
 /// True for the name of a server without a tool, as Claude Code's own lists may have it.
 fn is_server(name: &str) -> bool {
+    // With `get`, since a name may have a letter of several bytes where it would be cut.
     name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("mcp__"))
         && name.get(5..).is_some_and(|server| !server.is_empty() && !server.contains("__"))
 }

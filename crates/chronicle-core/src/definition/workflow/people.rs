@@ -79,6 +79,7 @@ pub(super) fn tell(
         };
         let finding = finding.hint("`chronicle list` shows the personas; a text has several words");
         let meant =
+            // As for fields: in a file full of mistakes, comparing every name with every other must not take long.
             if problems.is_full() { None } else { closest(&one.name, personas.iter().copied()) };
         problems.push(finding.did_you_mean(meant));
     }

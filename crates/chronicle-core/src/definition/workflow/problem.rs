@@ -158,6 +158,7 @@ impl Problems {
     pub(crate) fn accept(&mut self, code: &str) {
         for finding in self.found.iter_mut().filter(|finding| finding.code == code) {
             finding.severity = Severity::Warning;
+            // It said how to accept this, which has just been done.
             finding.hint = None;
         }
     }
@@ -165,6 +166,7 @@ impl Problems {
     /// The number of errors; those left out count if the worst of them was one.
     pub(crate) fn errors(&self) -> usize {
         let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
+        // Of those that are left out only the worst is known, so each counts as an error. That can only refuse too much.
         found.count() + self.left_out
     }
 
@@ -192,6 +194,7 @@ impl Problems {
 
     /// All findings with their lines, in the order of files and text.
     pub(crate) fn finish(mut self, sources: &[Source]) -> Vec<Problem> {
+        // In the order of the text. The sort is stable, so problems of one place stay as they were found.
         self.found.sort_by_key(|finding| finding.span);
         if let (Some(severity), Some(span)) = (self.worst_left_out, self.last) {
             let message = format!("{} more problems are not shown", self.left_out);
@@ -218,12 +221,14 @@ pub(crate) fn place(finding: Finding, sources: &[Source]) -> Problem {
 
 /// A span that starts and ends at character boundaries, so that it can be sliced.
 fn on_characters(text: &str, span: Range<usize>) -> Range<usize> {
+    // A position may be in the middle of a character, where a text cannot be cut.
     let start = text.floor_char_boundary(span.start);
     start..text.ceil_char_boundary(span.end.min(text.len())).max(start)
 }
 
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
+    // The mark has no width: editors count the letter after it as the first.
     let before = before.strip_prefix('\u{feff}').unwrap_or(before);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;

@@ -39,6 +39,7 @@ pub(super) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
     let name = quoted(&field.name);
     let meant = closest(&field.name, known.iter().copied());
     let is_restriction = |name: &str| RESTRICTING.iter().any(|part| letters(name).contains(part));
+    // Everything in `tools` was meant to restrict. And a misspelt restriction must not become a permission.
     if owner == TOOLS || is_restriction(&field.name) || meant.is_some_and(is_restriction) {
         let message = format!("{owner} has no field {name}, which would restrict the worker");
         let finding = Finding::error("unknown-field", field.at, message).did_you_mean(meant);

@@ -180,6 +180,7 @@ pub fn read_chains_upon(limits: &Limits, source: &Source) -> (Vec<Unit>, Vec<Pro
     let mut whole = Problems::default();
     let chains = from_chain::read(0, &source.text, &mut whole);
     let mut units = Vec::new();
+    // Each chain becomes a workflow of its own, so a file with thousands of them is bounded like files of phases.
     for from_chain::Chain { name, draft, problems } in chains.into_iter().take(FILES_MAX) {
         let mut unit = Unit::of(Source { key: name.text, ..source.clone() }, problems);
         judge(&draft, limits, Format::Chain, &mut unit);

@@ -235,6 +235,7 @@ impl<'p> Builder<'p> {
     }
 
     fn copy(&mut self, anchor: usize, span: Span) -> Result<(), Finding> {
+        // An anchor is known once its node is closed, so an alias to it from inside finds nothing.
         let Some(node) = self.anchors.get(&anchor) else {
             return Err(Finding::error("alias-loop", span, "an alias inside its own anchor"));
         };
@@ -279,6 +280,7 @@ fn read_key(node: Node, seen: &mut BTreeSet<String>) -> (MapKey, Option<Finding>
 }
 
 fn weight(node: &Node) -> usize {
+    // Nodes without any text count too: millions of them need memory as well.
     NODE_WEIGHT
         + match &node.value {
             Value::Null => 0,

@@ -12,6 +12,7 @@ use crate::event::{Break, FollowUp, Question};
 pub(super) fn signal_back(arguments: &Arguments<'_>) -> Result<Signal, String> {
     let known = SIGNALS.map(|signal| format!("`{signal}`")).join(", ");
     let signal = arguments.need(&["signal", "type"], &known)?;
+    // Models write such names either way, and neither can be mistaken for another.
     match signal.replace('_', "-").as_str() {
         "complete" => complete(arguments, &signal),
         "partially-complete" => {
@@ -94,6 +95,7 @@ fn needed<const N: usize>(
     lacks: Option<String>,
 ) -> Result<[String; N], String> {
     let mut texts = [const { String::new() }; N];
+    // All that is missing at once: told one field at a time, a worker would need a call for each.
     let mut missing = Vec::new();
     for ((names, what), text) in fields.into_iter().zip(&mut texts) {
         match arguments.text(names)? {

@@ -29,6 +29,7 @@ pub(super) fn update(arguments: &Arguments<'_>) -> Result<SnapshotUpdate, String
         texts.iter().try_for_each(|text| within(name, text, TEXT_MAX))?;
     }
     update.replace.values().try_for_each(|text| within("replace", text, TEXT_MAX))?;
+    // An update of nothing would be answered as if something had been kept.
     if update == SnapshotUpdate::default() { Err(NEEDS.to_owned()) } else { Ok(update) }
 }
 

@@ -163,6 +163,7 @@ fn edges_of(workflow: &Workflow) -> Vec<NamedEdge> {
         let said = phase.on.iter().map(|(outcome, to)| (to, cells::one_line(outcome.as_str())));
         for (to, label) in plain.chain(said) {
             let to = to.to_string();
+            // Only among the edges of this phase: those of others may lead to the same one.
             match edges.iter_mut().skip(begin).find(|edge| edge.to == to) {
                 // Several outcomes that lead to one phase are one line with all of their names.
                 Some(same) if same.label.is_empty() => same.label = label,

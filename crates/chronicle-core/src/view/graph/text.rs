@@ -121,6 +121,7 @@ impl Lanes {
                 let taken = all.iter().filter(|(.., number)| number == lane);
                 taken.clone().all(|(_, from, to, _)| high < *from || low > *to)
             };
+            // One is always free: there is one lane more than were given out.
             let lane = (0..=all.len()).find(is_free).unwrap_or(0);
             all.push((target, low, high, lane));
         }

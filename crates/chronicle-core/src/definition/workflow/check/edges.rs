@@ -163,6 +163,7 @@ fn tell_unknown_outcome(outcome: &Named, own: &[Outcome], problems: &mut Problem
 fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
     let is = |known: &[&str]| known.contains(&outcome.text.as_str());
     let why = match phase.run {
+        // A word of the workflow's own may come from any worker.
         _ if !is(&KNOWN_OUTCOMES) => return,
         PhaseKind::Worker if is(&["timeout"]) && phase.limits.timeout_ms.is_none() => {
             "no `limits.timeout` is set"

@@ -125,6 +125,7 @@ impl<'d, 'p> Fields<'d, 'p> {
         let field = self.take(name)?;
         let nodes = match &field.value.value {
             Value::List(items) => items.as_slice(),
+            // A single text is a list of one: that is how people write it.
             Value::Scalar(_) => std::slice::from_ref(&field.value),
             Value::Null | Value::Map(_) => {
                 self.wrong(&field.name, &field.value, "a list of texts");

@@ -149,6 +149,7 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
 }
 
 fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
+    // Taken only so that it is not unknown: editors want it in the file, and it says nothing to us.
     fields.text_or_blank("$schema");
     let Some(said) = fields.named("key").filter(|said| said.text != key) else { return };
     let message =
@@ -158,6 +159,7 @@ fn check_key(fields: &mut Fields<'_, '_>, key: &str) {
 
 /// The parser takes the first of `phases` and `states`; a second one must not be ignored.
 fn refuse_second_phases(fields: &mut Fields<'_, '_>) {
+    // The draft has taken the first ones out of the fields, so whatever is still there under one of their names is said twice.
     if let Some(second) = fields.take("phases") {
         let message = format!("phases are said twice, the second time as {}", quoted(&second.name));
         fields.problems.push(Finding::error("conflicting-fields", second.at, message));

@@ -111,6 +111,7 @@ fn tell_reserved(id: &Named, format: Format, problems: &mut Problems) {
     let message = format!("`{}` {why}: a phase of that name never works", id.text);
     let finding = match format {
         Format::Native => Finding::error("reserved-id", id.at, message),
+        // Not an error there: such a file works in the program that it was made for, and does not know our words.
         Format::Phased | Format::Template | Format::Chain => {
             Finding::warning("reserved-id", id.at, message)
         }

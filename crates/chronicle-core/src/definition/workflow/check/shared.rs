@@ -28,6 +28,7 @@ pub(crate) fn limits(fields: &mut Fields<'_, '_>, outer: &Limits) -> Limits {
         fields.problems.push(finding.hint("remove `timeout_minutes`"));
     }
     if let Some(thousandths) = minutes_ms {
+        // Multiplied before it is divided, so that half a minute is not rounded to nothing.
         limits.timeout_ms = Some(thousandths.saturating_mul(MINUTE_MS) / 1_000);
         // A phase that sets a time of its own is timed, even if the workflow around it says `timeout: none`.
         limits.untimed = false;
@@ -130,6 +131,7 @@ pub(crate) fn env(fields: &mut Fields<'_, '_>) -> BTreeMap<String, String> {
     let mut env = BTreeMap::new();
     for (name, value) in fields.pairs("env") {
         let is_bad = name.text.is_empty() || name.text.contains(['=', '\0']);
+        // In any spelling: a name that differs from ours only in its case would be taken for ours by people.
         if name.text.to_uppercase().starts_with(OURS) {
             let message = format!("{} is for Chronicle itself to set", quoted(&name.text));
             let finding = Finding::error("bad-env", name.at, message);

@@ -43,6 +43,7 @@ impl Route {
         let before = points.iter().rev().nth(1).copied().unwrap_or(last);
         let heading = match (is_curve, last.0 - before.0) {
             (true, _) => (0.0, 1.0),
+            // Not compared with zero: positions are sums of fractions, and may miss each other by a little.
             (false, dx) if dx.abs() < 0.5 => (0.0, (last.1 - before.1).signum()),
             (false, dx) => (dx.signum(), 0.0),
         };
@@ -145,6 +146,7 @@ fn corners(points: &[Point]) -> String {
 /// A point near a corner, towards another one.
 fn toward(corner: Point, other: Point) -> Point {
     let (dx, dy) = (other.0 - corner.0, other.1 - corner.1);
+    // Two points may fall together. Divided by nothing, the path would have no numbers in it.
     let length = dx.hypot(dy).max(0.01);
     // At most half of a piece, so that two corners next to each other do not overlap.
     let step = CORNER.min(length / 2.0);
@@ -293,6 +295,7 @@ impl Yard<'_> {
                 let mut same = taken.iter().filter(|(_, number, ..)| number == lane);
                 same.all(|(_, _, from, to)| high < *from || low > *to)
             };
+            // One is always free: there is one lane more than were given out.
             let lane = (0..=taken.len()).find(is_free).unwrap_or(0);
             taken.push((to, lane, low, high));
         }

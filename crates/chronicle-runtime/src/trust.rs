@@ -248,6 +248,7 @@ fn item(project: &Project, path: &Path) -> Result<Item, TrustError> {
     let mut options = File::options();
     // People link their definitions. What they agree to is what would be read, wherever it is.
     let file = regular::open(path, options.read(true), Links::Followed).map_err(unreadable)?;
+    // In pieces: the file is somebody else's, and may be larger than the memory.
     hasher.update_reader(file).map_err(unreadable)?;
     // One name for each file, however its path is spelled: under another name it would be asked about again.
     let plain: PathBuf = path.components().collect();

@@ -54,6 +54,7 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
             })
         }
         (PhaseKind::Human, _) => by_hand(state, frame, phase),
+        // Refused when the workflow is loaded, unless a person has accepted what this version cannot do.
         (PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool, _) => {
             intervene(state, frame, words::cannot_run(phase))
         }

@@ -60,6 +60,7 @@ impl<'a> Scratch<'a> {
     /// A copy of the state with the events that were only recorded: consequences are judged on what the line makes of it.
     fn caught_up(&self) -> State {
         let mut state = self.base.clone();
+        // With the same causes as when the line is folded, although these events were only recorded before.
         for (index, event) in self.events.iter().enumerate() {
             state.apply_event(self.cause(index), self.at, event);
         }

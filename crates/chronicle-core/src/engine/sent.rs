@@ -22,6 +22,7 @@ pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
     if let Some(works) = live.find(|intent| intent.place.frame().is_within(path)) {
         return Some(words::once_ended(works.attempt));
     }
+    // Also of frames inside, which go with the one that moves.
     let mut recorded = state.trees.after.values().map(|(_, place)| place.frame());
     let is_busy = recorded.any(|frame| frame.is_within(path)) || state.trees.undo().is_some();
     is_busy.then(|| words::ONCE_RECORDED.to_owned())

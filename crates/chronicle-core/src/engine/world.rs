@@ -114,6 +114,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
         AttemptReport::ToolUnasked { call } => return unasked::note(scratch, id, active_ms, call),
         AttemptReport::ToolRefused { call, why } => {
+            // The agent itself has refused it. Recorded as denied, it proves nothing.
             let verdict = Verdict::Denied(words::refused_itself(why));
             let called = ToolCalled::new(id, (**call).clone(), verdict, active_ms);
             scratch.record(Event::ToolCalled(called));

@@ -173,6 +173,7 @@ impl Why {
     /// Whether this attempt carries on the same logical try.
     pub fn is_same_try(&self) -> bool {
         match self {
+            // Interrupted, or given what it had asked for: the work itself did not fail, and no try is used up.
             Self::Lost
             | Self::SessionGone
             | Self::Paused
@@ -181,6 +182,7 @@ impl Why {
             | Self::Progressed
             | Self::Answered { .. }
             | Self::Helped { .. } => true,
+            // The work failed, was refused, or begins anew.
             Self::First
             | Self::Nudge { .. }
             | Self::Again { .. }
@@ -244,6 +246,7 @@ pub struct ToolCalled {
 impl ToolCalled {
     /// A call that was answered.
     pub(crate) fn new(attempt: AttemptId, call: Call, verdict: Verdict, active_ms: u64) -> Self {
+        // Taken apart by name: a new field of a call does not compile until somebody has decided whether the event keeps it.
         let Call {
             id,
             tool,

@@ -89,6 +89,7 @@ impl Carried {
     /// Removes secrets from everything that somebody wrote freely: names of phases, workflows and frames stay, because they are
     /// looked up. Returns true if there were any.
     pub fn redact(&mut self, redactor: &Redactor) -> bool {
+        // Taken apart by name: a new field does not compile until somebody has decided whether it may hold a secret.
         let Self { frames, snapshot, edges: _, visits } = self;
         let of_frames = frames
             .iter_mut()

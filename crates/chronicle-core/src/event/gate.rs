@@ -35,6 +35,7 @@ pub struct GateOpened {
 
 /// The option that a person means: by its text, or by its number from 1 where that cannot mean another option.
 pub fn chosen<'o>(options: &'o [String], text: &str) -> Option<&'o String> {
+    // By text before by number: an option may itself be a number.
     let by_text = options.iter().find(|option| option.trim().eq_ignore_ascii_case(text));
     let index = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     by_text.or_else(|| options.get(index.filter(|_| has_numbers(options))?))

@@ -369,6 +369,7 @@ pub enum Event {
 impl Event {
     /// True for the many small events between decisions, which the timeline folds away.
     pub fn is_detail(&self) -> bool {
+        // One arm for each and no wildcard: a new event does not compile until somebody has decided what people see of it.
         match self {
             Self::ToolCalled(_)
             | Self::ToolEnded { .. }

@@ -163,6 +163,7 @@ impl Facts {
         let at = entered.at.clone().or_else(|| v1::at(path));
         let outer = at.as_ref().map(Place::frame);
         if let Some(outer) = &outer {
+            // From here on the outer frame rests: otherwise it would go on beside the one inside of it.
             self.change_frame(outer, Frame::go_inside);
         }
         let outer = outer.and_then(|outer| self.frames.get(&outer));

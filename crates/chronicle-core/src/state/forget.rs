@@ -14,6 +14,7 @@ impl Facts {
     pub(super) fn forget_attempts(&mut self) {
         let frames = &self.frames;
         let is_awaited = |id| frames.values().any(|frame| frame.stage.attempt() == Some(id));
+        // The limit holds for ended ones only: what is needed stays, however many there are.
         self.attempts.forget(KEPT_MAX, |_, attempt| {
             // An attempt whose end still decides what follows must be known, however old it is.
             attempt.ended.is_none() || is_awaited(attempt.intent.attempt)

@@ -185,6 +185,7 @@ impl Frame {
         let worker = &mut self.worker;
         if !intent.why.is_same_try() {
             worker.reasons.clear();
+            // Another try may have to make the same call again, and then it is not done already.
             worker.parted = None;
         }
         // An interruption is told once, however often it came; and answers are told together.

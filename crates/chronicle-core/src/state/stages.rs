@@ -44,6 +44,7 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         {
             approved(left_as("complete", note))
         }
+        // Asked where to go after a phase of a person's own: the answer is the target.
         (GateAnswer::Said(target), Stage::Entered { .. } | Stage::Ready { .. }) => {
             let target = Some(PhaseId::from(target.as_str()));
             let way = WayOut::new(Outcome::from("complete"), note);

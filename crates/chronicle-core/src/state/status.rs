@@ -119,6 +119,7 @@ impl Facts {
 
     /// True if every live attempt is waiting for an answer.
     fn stands(&self) -> bool {
+        // True without any attempt. So something must be waited for as well: a run between two steps does not stand.
         self.live_attempts().all(|attempt| self.is_asking(attempt))
             && (self.open_gates().next().is_some() || self.waits().next().is_some())
     }

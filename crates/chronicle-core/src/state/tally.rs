@@ -91,6 +91,7 @@ impl Tally {
         self.summary.clone_from(&departure.summary);
         self.outcome.clone_from(&departure.outcome);
         self.for_person = departure.to.as_str() == HUMAN_INTERVENTION;
+        // Left all the same, but its work was not done.
         let is_given_up = [SKIPPED, REWOUND].contains(&departure.outcome.as_str());
         if !self.for_person && !is_given_up && !departure.outcome.is_failure() {
             self.completed += 1;

@@ -117,6 +117,7 @@ impl RunTrees {
         match moment {
             Moment::Before(attempt) => self.before.contains_key(&attempt),
             Moment::After(attempt) => self.after.contains_key(&attempt),
+            // A person may ask for one at any time, but not while files are put back: it would show them half-way.
             Moment::Undo => self.undo().is_none(),
         }
     }

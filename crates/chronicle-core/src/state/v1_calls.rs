@@ -45,6 +45,7 @@ pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
     if input.ends_with(CUT_MARK) || is_ours(tool) {
         return None;
     }
+    // Frozen, with its length: under another mark an old ledger would fold to another state.
     let mark = blake3::hash(format!("{tool}\0{input}").as_bytes()).to_hex();
     let input = bounded(input, REPEAT_INPUT_MAX);
     Some(Repeat { tool: tool.clone(), input, mark: mark[..16].to_owned(), count: 0 })
@@ -52,6 +53,7 @@ pub(super) fn repeat(called: &ToolCalled) -> Option<Repeat> {
 
 /// The beginning of a text field whose JSON was cut.
 fn begun(input: &str, field: &str) -> Option<String> {
+    // What was cut is no valid JSON any more, so the one field is read by hand up to the cut.
     let (_, after) = input.split_once(&format!("\"{field}\":"))?;
     let text = after.trim_start().strip_prefix('"')?;
     let mut said = String::new();

@@ -31,6 +31,7 @@ impl World for Both<'_> {
     }
 
     fn is_idle(&self) -> bool {
+        // Both: a run must not be left while either of them still performs something.
         self.supervisor.is_idle() && self.host.is_idle()
     }
 }

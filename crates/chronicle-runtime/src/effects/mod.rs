@@ -151,6 +151,7 @@ impl Processes {
                 self.running.insert(id, running);
                 None
             }
+            // It never ran, so it used no time.
             Err(seen) => Some(ended(id, 0, *seen)),
         }
     }
@@ -186,6 +187,7 @@ impl Processes {
 
     /// Tells a working agent something; what it cannot be told now is due still, or comes with the next handover.
     fn tell(&self, state: &State, id: AttemptId, message: ToTell) -> Option<Input> {
+        // Not started yet, or only observed: the message stays due, or goes into the next handover.
         let Some(Running::Agent(agent)) = self.running.get(&id) else { return None };
         let attempt = state.attempt(id)?;
         let is_told = match message {

@@ -20,6 +20,7 @@ const KEEPER_PATIENCE: Duration = Duration::from_secs(30);
 /// Waits for the keeper and kills everything with the cookie, on a thread of its own. Where there is none, it is done here, and
 /// what was seen is returned: no other attempt may start before.
 pub(super) fn start(keeper: &Path, cookie: &str, reporter: Reporter) -> Option<EndSeen> {
+    // Copies for the thread: where none can be started, the same is done here with the originals.
     let (its_keeper, its_cookie) = (keeper.to_owned(), cookie.to_owned());
     let observe = move || {
         fail::at(Point::BeforeObserve);

@@ -52,6 +52,7 @@ impl Recorder {
     fn finish(&mut self, state: &State, effect: &Effect) -> Option<Input> {
         match effect.action {
             Action::StopAttempt(id) => {
+                // What the dead supervisor had written down: a stop by hand must not refund the time that was used.
                 let worked_ms = worked::known_ms(&self.folder.worked(id));
                 Some(ended(id, worked_ms, self.stop(effect.by, id)))
             }

@@ -124,6 +124,7 @@ impl Shell {
                 break;
             }
         }
+        // Ends the watching thread, which would go on writing down the time of an attempt that is over.
         self.watchdog.over();
         seen.transcript_bytes = self.transcript.finish();
         self.reporter.tell(AttemptReport::Ended(seen));

@@ -118,6 +118,7 @@ impl Timers {
             });
         }
         drop(board);
+        // After the lock is given back: the thread that wakes up takes it first of all.
         self.shared.changed.notify_one();
     }
 }

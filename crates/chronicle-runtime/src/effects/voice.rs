@@ -48,6 +48,7 @@ impl Voice {
         let lines = lock(&self.adapter).answer(id, answer);
         // Cloned, so that the lock is not held while `send` waits for the agent to read: closing must stay possible.
         let Some(outbox) = lock(&self.outbox).clone() else { return Vec::new() };
+        // Only what was really sent is returned: the caller writes it into the transcript.
         lines.into_iter().filter(|line| outbox.send(line.clone()).is_ok()).collect()
     }
 

@@ -46,6 +46,7 @@ pub fn hand_on(run_folder: &Path, call: ToolCall) -> CallOutcome {
 }
 
 fn ask(run_folder: &Path, call: ToolCall) -> Result<Option<Answer>, LinkError> {
+    // A connection for each call: a question may wait for days, and must not hold up the calls after it.
     let Some(mut client) = Client::connect_as_worker(run_folder)? else { return Ok(None) };
     let ToolCall { request, tool, arguments, secret } = call;
     client.ask(Ask::Signal { request, tool, arguments, secret })

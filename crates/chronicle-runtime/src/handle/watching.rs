@@ -18,6 +18,7 @@ pub fn watch(
 ) -> Result<Option<Watching>, HandleError> {
     // Not an error: a run that nobody drives has nothing live to tell, and its ledger can be followed instead.
     let Some(client) = Client::connect(&folder.path, &asker.who)? else { return Ok(None) };
+    // From a line that the caller knows: what happened between its reading and this connection is sent first.
     Ok(Some(Watching { link: client.watch(since, activity)? }))
 }
 

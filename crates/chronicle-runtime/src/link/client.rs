@@ -117,6 +117,7 @@ impl Client {
         if !is_driver(&stream, run_folder)? {
             return Ok(None);
         }
+        // With a limit from the first byte on: the kernel takes the connection even for a supervisor that is stopped.
         stream.set_read_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         stream.set_write_timeout(Some(ANSWER_PATIENCE)).map_err(LinkError::Broken)?;
         let mut client = Self { lines: BufReader::new(stream), asked: 0 };

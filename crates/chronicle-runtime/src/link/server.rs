@@ -296,6 +296,7 @@ impl LinkState {
                 // It was disconnected before this request was read. It will see no answer, so the request must not take effect.
                 Ok(Some(_)) if !is_for(Use::Asking) => return Ok(()),
                 Ok(Some(Request { id, ask, mark })) => {
+                    // For this request alone: the next one on this connection is another command.
                     let remote = remote.marked(mark);
                     let reply = Reply::of(id, self.settled(stream, &remote, &peer, &ask));
                     fail::at(Point::LinkBeforeAnswer);

@@ -47,6 +47,7 @@ pub fn beside<S: AsRef<OsStr>>(
     if show == ShowOutput::Talk {
         command.stdout(Stdio::null());
     }
+    // Without our input: two programs that read one terminal take each other's letters.
     command.stdin(Stdio::null()).envs(env.iter().copied()).spawn()
 }
 

@@ -148,6 +148,7 @@ impl KeeperLine {
     }
 
     fn stop(&self, grace: Duration) {
+        // The keeper waits for the grace period itself. It is overdue only when it needs much longer than that.
         let due = Instant::now().checked_add(grace.saturating_add(END_PATIENCE));
         let mut stop_due = lock(&self.stop_due);
         // The earliest deadline wins: a second, more patient stop must not prolong the first.

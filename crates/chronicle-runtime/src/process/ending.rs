@@ -99,6 +99,7 @@ impl Tree {
             if clean_scans >= CLEAN_SCANS {
                 return 0;
             }
+            // A clean scan is confirmed at once: there is nothing whose end could be waited for.
             if !is_clean {
                 pause(ROUND);
             }

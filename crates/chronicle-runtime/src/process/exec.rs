@@ -39,6 +39,7 @@ pub fn tool(args: &[OsString]) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "Error: `tool-exec` is for Chronicle itself");
         return ExitCode::from(2);
     };
+    // Whoever started it is gone: nobody would read what the tool says, and nobody would end it.
     if !dies_with(parent) {
         return ExitCode::from(NOT_STARTED);
     }

@@ -38,6 +38,7 @@ pub(super) fn while_offered<T>(
     static SPAWNING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one_at_a_time = SPAWNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     fcntl_setfd(read_end, FdFlags::empty())?;
+    // Not returned at once: even if it fails, the number must not stay inheritable.
     let spawned = spawn();
     fcntl_setfd(read_end, FdFlags::CLOEXEC)?;
     spawned

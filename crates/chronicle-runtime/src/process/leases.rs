@@ -72,6 +72,7 @@ fn renew_for_ever() {
             line.renew();
             line.kill_if_overdue();
         }
+        // The shortest lease sets the pace of all: a renewal too many costs next to nothing.
         let pause = lines.iter().map(|line| line.lease / RENEWALS_PER_LEASE).min();
         // These are strong references; holding them while sleeping would keep the sockets of ended keepers open.
         drop(lines);

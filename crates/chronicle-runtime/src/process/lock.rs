@@ -37,6 +37,7 @@ pub(super) fn take(path: &Path, cookie: &str) -> io::Result<File> {
     // Emptied only under the lock: until then the content belongs to the keeper that holds it.
     file.set_len(0)?;
     let pid = std::process::id();
+    // With its start time, since a process id alone may belong to another process when somebody comes to kill it.
     let started = table::read(pid).map_or(0, |process| process.started);
     add(&file, &LockEntry::Keeper { pid, started, cookie: cookie.to_owned() })?;
     if let Some(folder) = path.parent() {

@@ -173,6 +173,7 @@ impl Edges {
         // Once full, always full: a short line after a long one must not be shown before it.
         self.is_full |= self.begins.len() >= lines_max || self.bytes + line.len() > bytes_max;
         if self.is_full {
+            // Counted by the length of the ring, since one long line may push out several.
             let before = self.ends.lines.len() + 1;
             self.ends.push(line);
             self.left_out += before - self.ends.lines.len();

@@ -84,6 +84,7 @@ impl Reply {
 
 impl Talk {
     pub(super) fn new() -> io::Result<Self> {
+        // Without a bound: the reader must always take what comes, or an interrupt would wait behind a step that is being played.
         let (tell, heard) = mpsc::channel();
         // Read by a thread, so that an interrupt is seen while a step is being played.
         threads::spawn("script", move || {
@@ -110,6 +111,7 @@ impl Talk {
             match self.heard.try_recv() {
                 Ok(message) => self.aside(message)?,
                 Err(TryRecvError::Empty) => return Ok(self.interrupted),
+                // The supervisor is gone. Like a real agent, it does not go on without one.
                 Err(TryRecvError::Disconnected) => return Err(Stop::Exit(super::CANNOT_GO_ON)),
             }
         }

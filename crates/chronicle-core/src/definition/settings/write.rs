@@ -22,6 +22,7 @@ pub fn commented(said: &[(&str, Value)]) -> String {
         } else {
             table = above;
             let _ = match above.strip_suffix(".*") {
+                // Commented out as well: an agent of that name must not come into being by the example.
                 Some(above) => write!(text, "\n# [{above}.mine]\n"),
                 None => write!(text, "\n[{above}]\n"),
             };

@@ -175,6 +175,7 @@ impl PhaseDraft {
         let own = ["id", "workflow", "subworkflow"];
         let said = |name| self.fields.iter().find(|field| field.name == name);
         match &self.key {
+            // The key of a map before a field in it: the key is what edges name.
             Some(key) => Some(&key.text),
             None => own.into_iter().find_map(|name| said(name)?.value.text()),
         }

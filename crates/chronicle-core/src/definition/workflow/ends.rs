@@ -46,6 +46,7 @@ pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
             phase.fields.iter_mut().for_each(|field| lead(field, &id));
         }
     }
+    // Fields of the workflow too: `initial` may name it.
     draft.fields.iter_mut().for_each(|field| lead(field, &id));
 }
 

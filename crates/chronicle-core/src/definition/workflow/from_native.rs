@@ -9,6 +9,7 @@ use super::yaml;
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
     let root = yaml::read(source, text, problems)?;
     let Value::Map(mut fields) = root.value else {
+        // At least one byte: an empty span at the start of a file stands for the file as a whole.
         let span = Span { end: root.span.end.max(1), ..root.span };
         let finding = Finding::error("not-a-workflow", span, "not a map of fields")
             .hint("begin with `name:` and `phases:`");
@@ -50,6 +51,7 @@ fn map_entry(field: Field) -> PhaseEntry {
     let key = Some(Named { text: name, at });
     match value.value {
         Value::Map(fields) => PhaseEntry::Phase(PhaseDraft::new(key, at, fields)),
+        // In a map the key alone is enough: a worker of that name about which nothing more is said.
         Value::Null => PhaseEntry::Phase(PhaseDraft::new(key, at, Vec::new())),
         Value::Scalar(text) => PhaseEntry::File { file: Named { text, at: value.span }, key },
         Value::List(_) => PhaseEntry::Other(value),

@@ -98,6 +98,7 @@ fn allow(node: &mut Node) {
     let names = match &node.value {
         Value::Scalar(text) => Value::List(comma_list(text, span)),
         Value::List(items) => Value::List(items.clone()),
+        // A map says itself what it allows and denies.
         Value::Null | Value::Map(_) => return,
     };
     node.value = Value::Map(vec![Field::with("allow", names, span)]);

@@ -23,6 +23,7 @@ const CLAIM_MAX: usize = 200;
 /// Claims of the summary about this visit that the record does not show.
 pub(crate) fn unproven(state: &Facts, frame: &Frame, summary: &str) -> Vec<Claim> {
     let claims = claims(summary);
+    // The record is gathered from all places of the run, which is spared where nothing is claimed.
     if claims.is_empty() {
         return claims;
     }

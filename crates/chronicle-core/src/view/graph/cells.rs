@@ -53,6 +53,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let mut kept = String::new();
+    // One column is for the sign that shows the cut.
     let mut room = most.saturating_sub(1);
     for letter in text.chars() {
         let cells = of_letter(letter);

@@ -21,6 +21,7 @@ pub fn dot(graph: &Graph) -> String {
 fn draw(graph: &Graph, prefix: &str, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     for (index, node) in graph.nodes.iter().enumerate() {
+        // By number, since the name of a phase may have signs that no id may have here.
         let id = format!("{prefix}{index}");
         let _ = writeln!(out, "{indent}{id} [{}]", attributes(node));
         if let Some(inside) = &node.inside {
@@ -35,6 +36,7 @@ fn draw(graph: &Graph, prefix: &str, depth: usize, out: &mut String) {
     for edge in &graph.edges {
         let style = match edge.way {
             EdgeWay::On | EdgeWay::Itself => "",
+            // Without a say in the order: an edge that goes back would otherwise pull its target below its source.
             EdgeWay::Back => ", style=dashed, constraint=false",
         };
         let label = quoted(&edge.label);
@@ -76,6 +78,7 @@ fn colour(kind: PhaseKind) -> &'static str {
 
 /// A quoted string: only quotes and backslashes need an escape.
 fn quoted(text: &str) -> String {
+    // Backslashes first: the other way round, those before the quotes would be doubled too.
     let escaped = |line: &str| cells::one_line(line).replace('\\', "\\\\").replace('"', "\\\"");
     let lines: Vec<String> = text.lines().map(escaped).collect();
     format!("\"{}\"", lines.join("\\n"))

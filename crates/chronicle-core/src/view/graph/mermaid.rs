@@ -25,6 +25,7 @@ pub fn mermaid(graph: &Graph) -> String {
 fn draw(graph: &Graph, prefix: &str, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     for (index, node) in graph.nodes.iter().enumerate() {
+        // By number, since the name of a phase may have signs, or be a word, that mean something here.
         let id = format!("{prefix}{index}");
         match &node.inside {
             Some(inside) => {
@@ -88,6 +89,7 @@ fn label(node: &Node) -> String {
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
+        // Signs beyond ASCII mean nothing there, and numbers in their place would be hard to read in the source.
         if letter.is_alphanumeric() || " .,:-_+/·…⏸$()".contains(letter) || !letter.is_ascii()
         {
             out.push(letter);
@@ -99,5 +101,6 @@ fn escaped(text: &str) -> String {
 }
 
 fn quoted_title(title: &str) -> String {
+    // The head is YAML, which reads a text in JSON's quotes.
     serde_json::Value::from(super::cells::one_line(title)).to_string()
 }

@@ -77,6 +77,7 @@ enum Visited {
 /// Depth-first without recursion: a workflow may have hundreds of phases.
 fn walk(begin: usize, leaving: &[Vec<usize>], edges: &mut [Edge], seen: &mut [Visited]) {
     seen[begin] = Visited::Inside;
+    // A list instead of recursion: a workflow may have hundreds of phases in a row.
     let mut trail = vec![(begin, 0)];
     while let Some((node, next)) = trail.last_mut() {
         let Some(edge) = leaving[*node].get(*next) else {
@@ -108,6 +109,7 @@ fn order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
         let free = |index: &&usize| before[**index] == 0;
         let is_end = |node: usize| matches!(nodes[node].kind, NodeKind::Done | NodeKind::Person);
         let phases = waiting.iter().filter(|index| !is_end(**index));
+        // Phases before ends, so that an end stands below all that leads to it.
         let next = phases.clone().find(free).or_else(|| waiting.iter().find(free));
         // No cycle is left once the edges back are not counted.
         let Some(next) = next.or(waiting.first()).copied() else { break };
@@ -121,6 +123,7 @@ fn order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
 /// The longest way from a start.
 fn rank(nodes: &mut [Node], edges: &[Edge]) {
     for row in 0..nodes.len() {
+        // Nodes are in their order by now: an edge on comes from a row above, whose rank is known already.
         let leading = edges.iter().filter(|edge| edge.to == row && edge.way == EdgeWay::On);
         nodes[row].rank = leading.map(|edge| nodes[edge.from].rank + 1).max().unwrap_or(0);
     }

@@ -338,5 +338,6 @@ fn shown(cell: Cell, lines: LineStyle) -> Option<char> {
 fn box_sign(ways: u8) -> char {
     let signs: [char; 16] =
         [' ', '│', '│', '│', '─', '╯', '╮', '┤', '─', '╰', '╭', '├', '─', '┴', '┬', '┼'];
+    // Masked, so that the index cannot leave the table: it has a sign for each of the 16 combinations.
     signs[usize::from(ways & 15)]
 }

@@ -5,6 +5,7 @@ use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 
 /// Phases in which an agent may work without end: neither time, progress nor spending is limited.
 pub fn unbounded(workflow: &Workflow) -> Vec<&PhaseId> {
+    // What the run may spend bounds each of its phases.
     if workflow.budget.is_some() {
         return Vec::new();
     }

@@ -54,6 +54,7 @@ pub fn reference() -> String {
         index += 1;
         table(shape, &mut page);
         for inner in shape.fields.iter().filter_map(inside) {
+            // A map that several fields share is described once.
             if waiting.iter().all(|known| known.name != inner.name) {
                 waiting.push(inner);
             }

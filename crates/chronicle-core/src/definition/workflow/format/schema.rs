@@ -152,6 +152,7 @@ fn property(field: &FieldInfo, name: &str, definitions: &mut Map<String, Value>)
 }
 
 fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
+    // YAML makes a number or a flag of a word without quotes. The checker takes it by its spelling, so an editor must accept it.
     let text = json!({ "type": ["string", "number", "boolean"], "pattern": r"\S" });
     let duration =
         json!({ "type": ["string", "number"], "pattern": DURATION_PATTERN, "exclusiveMinimum": 0 });

@@ -113,6 +113,7 @@ fn layers(graph: &Graph) -> Vec<Vec<usize>> {
     let mut column = vec![0.0; graph.nodes.len()];
     for layer in &mut layers {
         let weight = |node: &usize| {
+            // Only from above: an edge that goes back says nothing about where this node belongs.
             let leading = graph.edges.iter().filter(|edge| edge.to == *node && edge.from < edge.to);
             let above: Vec<f64> = leading.map(|edge| column[edge.from]).collect();
             #[expect(clippy::cast_precision_loss, reason = "a node has a few edges")]
@@ -121,6 +122,7 @@ fn layers(graph: &Graph) -> Vec<Vec<usize>> {
         };
         let mut weighed: Vec<(f64, usize)> =
             layer.iter().map(|node| (weight(node), *node)).collect();
+        // By number where the weight is the same, so that a workflow is drawn the same each time.
         weighed.sort_by(|(a, i), (b, j)| a.total_cmp(b).then(i.cmp(j)));
         *layer = weighed.into_iter().map(|(_, node)| node).collect();
         #[expect(clippy::cast_precision_loss, reason = "a layer has a few nodes")]

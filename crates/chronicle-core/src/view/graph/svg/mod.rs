@@ -218,6 +218,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            // XML allows these two in no form, not even escaped: one of them would make the whole file unreadable.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             letter if is_deceptive(letter) => out.push(' '),
             letter => out.push(letter),

@@ -57,6 +57,7 @@ pub(crate) fn rest(run: &RunFolder, head: Head) {
 
 /// Records that the ledger may grow. Synced before the next line is: otherwise that line would look foreign after a power cut.
 pub(crate) fn wake(run: &RunFolder) -> io::Result<()> {
+    // One that does not rest says nothing that the next line could contradict.
     let Some(anchor) = read(run).filter(|anchor| anchor.rests) else { return Ok(()) };
     let Some((path, _)) = place(run) else { return Ok(()) };
     let awake = serde_json::to_vec(&Anchor { rests: false, ..anchor })?;

@@ -213,6 +213,7 @@ pub(crate) fn recorded(project: &Project) -> Option<Record> {
 /// Whether the user's settings trust all that is in a folder above.
 pub(crate) fn is_below_trusted(project: &Project, folders: &[String]) -> bool {
     let above = |folder: &String| {
+        // A folder that is not there trusts nothing.
         Path::new(folder).canonicalize().is_ok_and(|folder| project.root().starts_with(folder))
     };
     folders.iter().any(above)

@@ -70,6 +70,7 @@ fn crash(seen: &EndSeen) -> Crash {
         None if seen.finished => (CrashClass::NoSignal, ""),
         None => (CrashClass::Died, seen.stderr.as_str()),
     };
+    // An error without words is explained by what the agent printed last, if anything.
     let text = if text.is_empty() { &seen.stderr } else { text }.to_owned();
     Crash { class, code: seen.code, signal: seen.signal, text }
 }

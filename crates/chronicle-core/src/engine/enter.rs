@@ -15,7 +15,7 @@ pub(super) fn enter(state: &State, frame: &Frame) -> Event {
             let (path, summary) = (frame.path.clone(), frame.summary.clone());
             Event::FrameEnded { frame: path, outcome: outcome_of(state, frame), summary }
         }
-        // Before the phase is looked up: this target is a word of every workflow and no phase of any.
+        // A word of every workflow: a phase of that name never works, in whatever file it stands.
         HUMAN_INTERVENTION => intervene(state, frame, words::worker_asked(&frame.summary)),
         _ => Event::PhaseEntered { place: frame.place() },
     }

@@ -33,6 +33,7 @@ pub(super) fn demand(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
     if way.approved || missing.is_empty() {
         return None;
     }
+    // Counted by itself and never reset by progress: files changed without end must not keep a person from being asked.
     if frame.worker.counters.lacking >= phase.limits.nudges {
         return Some(intervene(state, frame, words::never_proven(phase, &missing)));
     }

@@ -188,7 +188,7 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             cut(output, TEXT_MAX);
             *active_ms = 0;
         }
-        // No event of these has the time, and no decision uses it. Kept, the whole input would have to be stored beside its
+        // Their events do not take the time, and no decision uses it. Kept, the whole input would have to be stored beside its
         // event.
         AttemptReport::Session(_) | AttemptReport::Told(_) | AttemptReport::Idle => *active_ms = 0,
     }

@@ -164,6 +164,7 @@ fn stands(frame: &Frame) -> bool {
 }
 
 fn most_made(frame: &Frame) -> Option<&Repeat> {
+    // The one that was made most often is shown: it tells a person best what the worker was stuck at.
     frame.worker.repeats.iter().max_by_key(|call| call.count)
 }
 

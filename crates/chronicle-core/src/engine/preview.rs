@@ -145,6 +145,7 @@ fn nothing_changed(state: &State, attempt: AttemptId) -> Input {
 
 fn by_person(state: &State, command: Command) -> Input {
     let by = By { actor: Actor::Person("you".to_owned()), request: None };
+    // The time of the last line, since there is no clock here: a preview of the same state is always the same.
     Input { at: state.updated_at, by, what: What::Command(command) }
 }
 

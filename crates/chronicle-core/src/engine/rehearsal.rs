@@ -355,6 +355,7 @@ fn step(state: &mut State, input: &Input) {
 
 fn report(attempt: AttemptId, what: AttemptReport) -> Input {
     let what = What::Report(Report::Attempt { attempt, active_ms: 0, what });
+    // No time passes in a dry run, so no limit of time can end it.
     Input { at: Millis(0), by: by(Actor::Supervisor), what }
 }
 

@@ -41,7 +41,7 @@ impl<'a> Scratch<'a> {
         {
             intent.handover = Some(handed);
             state.begin_told(intent);
-            // Beside the event, which has only the sums: the texts are on disk before the line that names them.
+            // Beside the event, which has only their sums: they go into the line, or to the disk before it.
             self.bodies.push(told.text);
             self.bodies.extend(told.rest);
         }

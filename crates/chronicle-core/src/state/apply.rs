@@ -206,7 +206,7 @@ impl Facts {
     fn take_edge(&mut self, taken: &EdgeTaken) {
         let place = taken.frame.place(&taken.from);
         if self.frames.get(&taken.frame).is_some_and(|frame| frame.phase != taken.from) {
-            // Not written by us. Applied all the same, it would leave a phase that the frame is not at.
+            // A defect, or not written by us. Applied all the same, it would leave a phase that the frame is not at.
             return self.impossible(Impossible::Left(place));
         }
         // A person may leave a phase from outside of the workflow in it.

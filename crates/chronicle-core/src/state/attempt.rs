@@ -408,6 +408,7 @@ impl Facts {
 
 impl Attempt {
     pub(super) fn remember(&mut self, request: &str, answered: Answered) {
+        // Whatever else is answered comes between two requests to cancel, which then do not count together.
         self.cancel_asked = false;
         // The oldest goes: a call that is repeated is repeated soon.
         if self.answers.len() >= ANSWERS_MAX {

@@ -165,6 +165,7 @@ pub fn all_balances(state: &Facts) -> Vec<Balance> {
 
 /// Remaining milliseconds at a place; `None` without a time limit.
 pub fn time_left_ms(state: &Facts, place: &Place) -> Option<u64> {
+    // The tightest of all accounts on the way: whichever is used up first ends the attempt.
     let all = balances(state, place).into_iter();
     all.filter(|of| of.resource == Resource::Time).map(|of| of.limit.saturating_sub(of.spent)).min()
 }

@@ -527,6 +527,7 @@ impl Frame {
     /// How often an edge was taken, or both directions of a pair.
     pub fn taken(&self, from: &PhaseId, to: &PhaseId) -> u32 {
         let known = self.edges.iter().find(|edge| edge.from == *from && edge.to == *to);
+        // An edge that was never taken has no entry, so that a frame does not carry all edges of its workflow.
         known.map_or(0, |edge| edge.taken)
     }
 

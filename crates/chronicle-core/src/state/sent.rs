@@ -34,6 +34,7 @@ impl Facts {
     /// Some processes of that attempt may still run, so no attempt may start beside them: the person is asked again.
     pub(super) fn unsend(&mut self, id: AttemptId) {
         let Some(at) = self.attempt(id).map(|attempt| attempt.intent.place.frame()) else { return };
+        // Frames around it too: whichever of them was to move would take this one along.
         for frame in self.frames.values_mut().filter(|frame| at.is_within(&frame.path)) {
             frame.sent = None;
         }

@@ -40,6 +40,7 @@ impl Facts {
         if self.paused.is_some() {
             return Some(Stopping::Paused);
         }
+        // Last: a move concerns one frame, and what was looked at before holds for the whole run.
         self.is_sent(&attempt.intent.place.frame()).then_some(Stopping::Sent)
     }
 }

@@ -39,6 +39,7 @@ impl Worked {
     /// Writes the time, unless it has not changed. A failed write only matters after a crash: the ledger gets the whole time when
     /// the attempt ends.
     pub(super) fn keep(&mut self, active_ms: u64) {
+        // While a person is awaited the time stands still, and nothing is written.
         if active_ms > self.known_ms && self.write(active_ms).is_ok() {
             self.known_ms = active_ms;
         }

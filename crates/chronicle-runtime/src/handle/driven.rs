@@ -107,6 +107,7 @@ pub fn drive(
         secrets: attempts,
         activities: activities.clone(),
     };
+    // Before the driver begins: an agent that is started at once must find somebody who takes its signals.
     let (link, unreachable) = match Server::start(folder, remote.clone(), inside, run.head()) {
         Ok(link) => (Some(link), None),
         Err(error) => (None, Some(error.to_string())),

@@ -144,6 +144,7 @@ impl Client {
             // Run and folder: a copied project has the same run, and its note may still lead to the original's supervisor.
             first.run.as_deref() == name.as_deref() && first.folder == whole_name(run_folder).ok();
         if is_ours {
+            // Only to the right one: another run's supervisor need not learn who asks.
             self.write(&Greeting { link: LINK_VERSION, who: who.to_owned() })?;
         }
         Ok(is_ours)

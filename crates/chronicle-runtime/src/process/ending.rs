@@ -111,6 +111,7 @@ impl Tree {
     fn all(&self) -> Vec<Process> {
         let own = std::process::id();
         let table = table::all();
+        // Descendants need no cookie: one that cleared its environment is found by its place alone.
         let mut found = table::below(own, &table);
         for process in table.into_iter().map(|row| row.process) {
             let is_other = process.pid != own && !found.contains(&process);

@@ -173,6 +173,7 @@ fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -
         env_set: order.env_set.clone(),
         stdin: handover::offer(stdin_read),
     };
+    // The driver's thread starts agents. A keeper that does not read must not hold it for ever.
     socket.set_write_timeout(Some(HANDSHAKE_PATIENCE))?;
     socket.write_all(&wire::line(&message)?)
 }

@@ -115,6 +115,7 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
+        // After the lock was tried, so that it is tried once even without any patience.
         if deadline.is_some_and(|at| Instant::now() >= at) {
             return Ok(false);
         }

@@ -95,6 +95,7 @@ mod system {
         let stat = String::from_utf8_lossy(&stat);
         // The name is in parentheses and may contain any character, so the split is at the last one.
         let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+        // Counted from the state, which is field 3 in `proc(5)`: the threads are field 20, the start is field 22.
         let threads: u32 = fields.get(17)?.parse().ok()?;
         let is_over = matches!(*fields.first()?, "Z" | "X") && threads <= 1;
         let started = fields.get(19)?.parse().ok()?;

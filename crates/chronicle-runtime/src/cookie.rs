@@ -63,6 +63,7 @@ impl Cookies {
     /// True if a cookie belongs to this run but not to this folder: to a copy, or from another version of Chronicle.
     pub(crate) fn is_elsewhere(&self, cookie: &str) -> bool {
         let is_of_run = cookie.strip_prefix(self.run.short()).is_some_and(|it| it.starts_with('-'));
+        // A notice has no attempt in its cookie: it is nobody's work, so it does not show that a copy is active.
         is_of_run && named(cookie).is_some() && self.attempt_of(cookie).is_none()
     }
 }

@@ -36,6 +36,7 @@ impl Requests {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.iter().find(|it| it.attempt == attempt && it.request == request);
         match before {
+            // A repetition is passed on: the engine has its answer.
             Some(before) if before.content == content => Ok(()),
             Some(_) => Err(format!(
                 "`{request}` is the id of another call of yours: nothing was done. Give each call an id of its own"

@@ -133,6 +133,7 @@ pub(super) fn refuse(scratch: &mut Scratch<'_>, by: &By, gate: GateId, note: &st
 /// Answers every gate whose need is met now. Returns what is still lacking.
 fn reopen(scratch: &mut Scratch<'_>, by: &By) -> Option<String> {
     let state = scratch.state();
+    // Each is judged by itself: one raise may be enough for one place and too little for another.
     let waiting = state.open_gates().filter(|gate| gate.opened.gate_kind == GateKind::Budget);
     let (mut funded, mut still) = (Vec::new(), None);
     for gate in waiting {

@@ -59,6 +59,7 @@ impl Commands {
     /// The command that began last under one text is known by another.
     fn rename(&mut self, before: &CommandLine, line: &CommandLine) {
         let before = before.shortened(COMMAND_MAX).text;
+        // Taken out and begun again under the new text: its end will be reported under that one.
         self.list.retain(|ran| ran.command != before);
         self.begin(line);
     }

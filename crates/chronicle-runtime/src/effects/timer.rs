@@ -99,6 +99,7 @@ impl Timers {
     pub(super) fn new(inbox: SyncSender<InboxMessage>) -> io::Result<Self> {
         let shared: Arc<TimerState> = Arc::default();
         let board = Arc::clone(&shared);
+        // One thread for all: a run has a handful of timers for each attempt, and each of them mostly sleeps.
         threads::spawn("timers", move || run(&board, &inbox))?;
         Ok(Self { shared })
     }

@@ -128,6 +128,7 @@ impl Drop for Server {
         // The note goes first, so that new clients find no supervisor instead of a closed socket.
         let _ = std::fs::remove_file(&self.note);
         let _ = std::fs::remove_file(&self.socket);
+        // Workers that wait for a person would otherwise notice the end only when they look again by themselves.
         self.shared.answers.ring();
         self.shared.watchers.see_off();
     }

@@ -63,6 +63,7 @@ impl Watchers {
 
     /// Sends one watcher everything new, until it disconnects or the run rests.
     pub(super) fn tell(&self, stream: &UnixStream, since: u64, activity: bool) -> io::Result<()> {
+        // Counted from the first moment on, so that `see_off` waits for this one too.
         let _here = Here::begin(self);
         let (ledger, bell) = (self.run.ledger(), self.activities.bell());
         let activities = activity.then_some(&self.activities);

@@ -140,5 +140,6 @@ fn end(child: &mut Child) {
         // No grace period: the program was started only to be asked, and has nothing of ours to save.
         let _ = kill_process_group(group, Signal::KILL);
     }
+    // Reaped, or it would stay as a zombie for as long as this process lives.
     let _ = child.wait();
 }

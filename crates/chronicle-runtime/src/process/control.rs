@@ -77,6 +77,7 @@ impl Control {
 
     /// Blocks until nothing of the agent is left. Repeated calls return the same end.
     pub fn wait(&self) -> KeeperEnd {
+        // Without a limit: how long an agent may take is decided by timers, which stop it.
         self.hold.wait_until(None)
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn make_room() -> Result<(), SpawnError> {
         threads::spawn("leases", renew_for_ever).map_err(SpawnError::Leases)?;
         live.has_thread = true;
     }
+    // Ended keepers do not count against the limit.
     live.lines.retain(|line| line.strong_count() > 0);
     if live.lines.len() >= KEEPERS_MAX {
         return Err(SpawnError::TooMany(KEEPERS_MAX));

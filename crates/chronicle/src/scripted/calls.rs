@@ -32,6 +32,7 @@ enum Permit {
 
 impl Player<'_> {
     pub(super) fn tool(&mut self, tool: &Tool) -> Result<Then, Stop> {
+        // As an agent does that asks nobody: it reports a call that has been made already.
         if tool.unasked {
             let id = self.session.step_id();
             self.talk.send(

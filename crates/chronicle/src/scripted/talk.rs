@@ -160,6 +160,7 @@ impl Talk {
                 Heard::Prompt => return Ok(()),
                 Heard::End => return Err(Stop::Exit(0)),
                 Heard::Note(text) => self.say(&format!("noted: {text}"))?,
+                // Between two turns there is nothing to interrupt, and no answer is waited for.
                 Heard::Open(_) | Heard::Interrupt | Heard::Answer(_) => {}
             }
         }

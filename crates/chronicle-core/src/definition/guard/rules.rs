@@ -111,7 +111,7 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
             problems.push(Finding::warning("empty-value", item.span, message));
             continue;
         }
-        // Told once and then given up: every further rule of a hostile file would be another problem.
+        // The rest of the list is given up: every further rule of a hostile file would be another problem.
         if rules.count() >= RULES_MAX {
             let message = format!("more than {RULES_MAX} rules");
             problems.push(Finding::error("too-many-rules", item.span, message));

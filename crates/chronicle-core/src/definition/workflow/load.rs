@@ -200,6 +200,7 @@ fn follow(
     lookup: &mut dyn FnMut(&str) -> Option<Arc<Unit>>,
     problems: &mut Problems,
 ) -> Result<Option<Arc<Unit>>, Finding> {
+    // Read already, or waiting to be: a workflow that several phases run is checked once.
     if known.get(&call.text) == Some(&true) {
         return Ok(None);
     }

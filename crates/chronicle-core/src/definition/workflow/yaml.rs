@@ -62,6 +62,7 @@ pub(crate) fn read_part(
             Ok((event, span)) => builder.take(event, span.byte_range().unwrap_or(0..0)),
             Err(error) => Err(syntax(source, offset, text, &error)),
         };
+        // Nothing after a syntax error can be relied on to mean what it says, so nothing of the file is used.
         if let Err(finding) = step {
             builder.problems.push(finding);
             return Err(AlreadyTold);

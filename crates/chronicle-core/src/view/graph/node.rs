@@ -34,6 +34,7 @@ fn plain(id: &str, kind: NodeKind) -> Node {
 
 pub(super) fn of_phase(phase: &Phase, workflow: &Workflow) -> Node {
     let kind = match phase.id.as_str() {
+        // Files of other programs may give a phase the name of an end. It never works, and is drawn as the end.
         DONE => NodeKind::Done,
         HUMAN_INTERVENTION => NodeKind::Person,
         _ => NodeKind::Phase(phase.run),

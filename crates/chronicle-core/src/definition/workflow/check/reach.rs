@@ -31,6 +31,7 @@ pub(crate) fn judge(workflow: &Workflow, places: &BTreeMap<String, Span>, proble
 
 /// Phases of one cycle have one cause: they are reported as one problem.
 fn tell_stuck(stuck: &[&str], places: &BTreeMap<String, Span>, problems: &mut Problems) {
+    // Told once, at the first of them: mostly all of them turn in the same circle.
     let Some(at) = stuck.first().and_then(|id| places.get(*id)) else { return };
     let names: Vec<String> = stuck.iter().take(NAMED_MAX).map(|id| quoted(id)).collect();
     let more = match stuck.len().saturating_sub(NAMED_MAX) {

@@ -45,6 +45,7 @@ pub fn svg(graph: &Graph) -> String {
     let top = MARGIN + if about.is_some() { 58.0 } else { 38.0 };
     let text = about.as_deref().map_or(0.0, |about| layout::text_width(about, 13.0));
     let heading = layout::text_width(&graph.title, 18.0).max(text);
+    // The title may be wider than a small graph.
     let width = layout.width.max(heading) + 2.0 * MARGIN;
     let height = layout.height + top + MARGIN;
     let mut out = format!(

@@ -65,19 +65,20 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let own = helper.and_then(|persona| state.phase_of_persona(&intent.place, persona));
     let worker = own.unwrap_or(phase);
     let workflow = state.workflow_for(&intent)?;
-    let persona = match helper {
-        Some(name) => state.persona_called(name),
-        None => state.persona_of(phase),
-    };
+    let persona = state.persona_for(&intent);
     let prompt = persona.map(|it| it.prompt.clone());
+    // A phase may have its persona as a text. The bare name of a helper is the last resort.
+    let text = || own.and_then(|own| own.persona.clone());
     let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
     let commands = (0u32..).zip(commands.iter().cloned());
     Some(Work {
         folder: intent.folder,
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
-        // A persona that is not among the frozen ones is a text of its own, or at least a name that says what is wanted.
-        persona: prompt.or_else(|| helper.cloned()).or_else(|| worker.persona.clone()),
+        persona: prompt
+            .or_else(text)
+            .or_else(|| helper.cloned())
+            .or_else(|| worker.persona.clone()),
         model: state.model_for(&intent).map(str::to_owned),
         thinking: worker.thinking.clone().or_else(|| persona?.thinking.clone()),
         tools: state.tools_for(&intent).map(Cow::into_owned).unwrap_or_default(),

@@ -267,12 +267,22 @@ impl Facts {
         self.run.as_ref()?.personas.iter().find(|persona| persona.is_called(name))
     }
 
+    /// The frozen persona of an attempt's worker. A helper may be asked for by the name of its persona or of its phase.
+    pub fn persona_for(&self, intent: &AttemptStarted) -> Option<&Persona> {
+        let Some(helper) = &intent.persona else {
+            return self.persona_of(self.phase_at(&intent.place)?);
+        };
+        let of_phase = || self.persona_of(self.phase_of_persona(&intent.place, helper)?);
+        self.persona_called(helper).or_else(of_phase)
+    }
+
     /// Tools of an attempt's worker: those of its phase or, for a helper, of its own phase or persona.
     pub fn tools_for(&self, intent: &AttemptStarted) -> Option<Cow<'_, Tools>> {
         let phase = self.phase_at(&intent.place)?;
         let Some(helper) = &intent.persona else { return Some(self.tools_of(phase)) };
-        let own = self.phase_of_persona(&intent.place, helper).map(|own| self.tools_of(own));
         // Who says nothing of tools gets those of whoever asks: help is no way round a list.
+        let own = self.phase_of_persona(&intent.place, helper).map(|own| self.tools_of(own));
+        let own = own.filter(|tools| !tools.is_unsaid());
         let persona = self.persona_called(helper).map(|persona| &persona.tools);
         let persona = persona.filter(|tools| !tools.is_unsaid()).map(Cow::Borrowed);
         own.or(persona).or_else(|| Some(self.tools_of(phase)))
@@ -298,10 +308,7 @@ impl Facts {
         let phase = self.phase_at(&intent.place)?;
         let helper = intent.persona.as_deref();
         let own = helper.and_then(|persona| self.phase_of_persona(&intent.place, persona));
-        let persona = match helper {
-            Some(name) => self.persona_called(name),
-            None => self.persona_of(phase),
-        };
+        let persona = self.persona_for(intent);
         let workflow = self.workflow(&self.frames.get(&intent.place.frame())?.workflow)?;
         let of_phase = own.unwrap_or(phase).model.as_ref();
         let of_persona = persona.and_then(|persona| persona.model.as_ref());

@@ -1,15 +1,16 @@
 //! Decisions about help: who waits for whom, how it comes back, and what people do when it does not.
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::definition::persona::Persona;
 use chronicle_core::engine;
-use chronicle_core::event::input::Answer;
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Break, FollowUp};
 use chronicle_core::state::Status;
 use expect_test::expect;
 
 use crate::decide::check;
-use crate::world::{World, signal};
+use crate::world::{World, about, person, signal, start, workflows};
 
 const WORKFLOW: &str = "
 name: Helped
@@ -339,4 +340,37 @@ fn a_session_that_repeats_a_finished_request_is_told_so() {
     assert!(
         matches!(world.step(&again("r7")), Answer::Accepted(text) if text.starts_with("accepted"))
     );
+}
+
+/// The order for a helper that the first worker asks for: its persona's text, and the tools it may use.
+fn order_for(helper: &str) -> (Option<String>, Option<Vec<String>>, bool) {
+    let workflow = "{name: H, phases: {look: {tools: {allow: [read]}, next: [build]}, \
+                    build: {persona: mason, next: [paint]}, \
+                    paint: {persona: You paint with great care., tools: {allow: [edit]}}}}";
+    let mut started = start(workflows(workflow));
+    let (name, prompt) = ("mason".to_owned(), "You lay bricks.".to_owned());
+    started.personas = vec![Persona { name, prompt, isolated: true, ..Persona::default() }];
+    let mut world = World::new("");
+    world.step(&person(Command::Start(Box::new(started))));
+    let (persona, reason, context) = (helper.to_owned(), "r".to_owned(), "c".to_owned());
+    let wanted = Break::FollowUp(FollowUp { persona, reason, context, resume: true });
+    let answer = world.step(&signal(AttemptId(1), "r1", Signal::Break(wanted)));
+    assert!(matches!(answer, Answer::Accepted(_)), "{helper}: {answer:?}");
+    world.step(&about(
+        AttemptId(1),
+        AttemptReport::Ended(EndSeen { finished: true, ..EndSeen::default() }),
+    ));
+    let Some(work) = engine::work::work(&world.state, AttemptId(2)) else { panic!("{helper}") };
+    (work.persona, work.tools.allow, work.isolated)
+}
+
+#[test]
+fn a_helper_brings_its_own_persona_and_is_no_way_round_a_list() {
+    let reads = Some(vec!["read".to_owned()]);
+    let bricks = Some("You lay bricks.".to_owned());
+    // By its persona or by its phase: the same worker. It says nothing of tools, so it gets those of whoever asks.
+    assert_eq!(order_for("mason"), (bricks.clone(), reads.clone(), true));
+    assert_eq!(order_for("build"), (bricks, reads, true));
+    let paints = Some("You paint with great care.".to_owned());
+    assert_eq!(order_for("paint"), (paints, Some(vec!["edit".to_owned()]), false));
 }

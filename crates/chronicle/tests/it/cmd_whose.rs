@@ -150,8 +150,11 @@ fn needs_git_a_change_without_a_tool_call_has_an_unknown_origin() {
     let supervisor = session.spawn_run();
     supervisor.wait().exits(0);
     let run = session.short();
+    let log = session.chronicle(&["log", &run]).exits(0).stdout;
+    assert!(log.contains("origin unknown: 1 file: `unasked.txt`"), "{log}");
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0);
     assert!(!session.has("own.txt"));
+    assert!(session.has("unasked.txt"), "nobody knows whose it is");
 }
 
 /// Asks for one tool, changes `own.txt`, and waits in the middle of the call.

@@ -1,5 +1,6 @@
 //! `chronicle config`: shows settings and their origin.
 
+use chronicle_core::base::cells::pad;
 use chronicle_core::definition::settings::{Layer, Row};
 use chronicle_runtime::handle::definitions::{self, FoundSettings};
 use clap::{Args, Subcommand};
@@ -131,7 +132,7 @@ fn detected(setting: &Setting) -> (Option<String>, String) {
 fn say(row: &ShownSetting) {
     let paint = Paint::stdout();
     let value = row.value.as_deref().unwrap_or("-");
-    let line = format!("{:<22} {value:<30} ", row.key);
+    let line = format!("{:<22} {} ", row.key, pad(value, 30));
     let is_default = row.origin == "default";
     let origin = if is_default { paint.ink(Ink::Dim, "default") } else { row.origin.clone() };
     terminal::say_wrapped(&format!("{line}{origin}"));

@@ -47,7 +47,7 @@ pub(super) fn show(
     for note in notes {
         let _ = writeln!(text, "{} {note}", paint.ink(Ink::Busy, "note:"));
     }
-    terminal::say(text.trim_end());
+    terminal::say_wrapped(text.trim_end());
     Ok(Exit::Done)
 }
 

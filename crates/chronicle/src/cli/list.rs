@@ -1,5 +1,6 @@
 //! `chronicle list`: lists definitions.
 
+use chronicle_core::base::cells::{self, pad, width};
 use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::definition::workflow::{Format, PhaseKind, Problem, Severity, Show};
 use chronicle_runtime::handle::definitions::{
@@ -30,7 +31,9 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
         json::say_document(&ListDocument::of(&catalog))?;
         return Ok(Exit::Done);
     }
-    let page = Page { paint: Paint::stdout(), root };
+    // For programs each row stays one line.
+    let columns = if terminal::is_result_watched() { terminal::columns() } else { usize::MAX };
+    let page = Page { paint: Paint::stdout(), root, columns };
     for line in page.lines(&catalog) {
         // The reader has gone away, such as `head`: what it does not read need not be made.
         if !terminal::say_wrapped(&line) {
@@ -44,6 +47,7 @@ pub(super) fn cmd_list(setting: &Setting, _args: &ListArgs) -> Result<Exit, Fail
 struct Page {
     paint: Paint,
     root: String,
+    columns: usize,
 }
 
 impl Page {
@@ -53,11 +57,11 @@ impl Page {
             catalog.workflows.iter().partition(|it| it.origin.format == Some(Format::Chain));
         for (title, found) in [("Workflows", workflows), ("Chains", chains)] {
             // Capped: one very long name must not push the rest of every row off the screen.
-            let width = found.iter().map(|it| it.key.chars().count()).max().unwrap_or(0).min(30);
+            let width = found.iter().map(|it| width(&it.key)).max().unwrap_or(0).min(30);
             let rows = found.into_iter().flat_map(|found| self.workflow(found, width));
             self.section(&mut lines, title, rows.collect());
         }
-        let width = catalog.personas.iter().map(|it| it.persona.name.chars().count()).max();
+        let width = catalog.personas.iter().map(|it| width(&it.persona.name)).max();
         let width = width.unwrap_or(0).min(30);
         let rows = catalog.personas.iter().flat_map(|found| self.persona(found, width));
         self.section(&mut lines, "Personas", rows.collect());
@@ -103,21 +107,31 @@ impl Page {
             about.push_str(", for other workflows");
         }
         let mark = if found.is_usable { " " } else { "✗" };
-        let key = format!("{:<width$}", words(&found.key));
+        let key = pad(&words(&found.key), width);
         let head = format!("{} {}", self.paint.ink(Ink::Bad, mark), self.strong(&key));
         let mut rows = vec![format!("{head}  {}", self.row(&about, &found.origin))];
         let about = workflow.and_then(|workflow| workflow.description.as_deref());
-        rows.extend(about.map(|text| format!("    {}", shorten(text))));
+        rows.extend(
+            about.map(|text| format!("    {}", shorten(text, self.columns.saturating_sub(4)))),
+        );
         rows.extend(self.overrides(&found.overrides));
         rows.extend(self.problems(&found.problems));
         rows
     }
 
     fn persona(&self, found: &FoundPersona, width: usize) -> Vec<String> {
-        let name = format!("{:<width$}", words(&found.persona.name));
-        let about = shorten(&found.persona.description);
-        let mut rows =
-            vec![format!("  {}  {}", self.strong(&name), self.row(&about, &found.origin))];
+        let name = pad(&words(&found.persona.name), width);
+        let room = self.columns.saturating_sub(cells::width(&name) + 4);
+        let about = shorten(&found.persona.description, room);
+        let path = self.path(&found.origin);
+        let name = self.strong(&name);
+        let mut rows = if cells::width(&about) + 2 + cells::width(&path) <= room {
+            vec![format!("  {name}  {}", self.row(&about, &found.origin))]
+        } else {
+            // Cut or whole, a description has one line; where its file is comes below it.
+            let path = self.paint.ink(Ink::Dim, &path);
+            vec![format!("  {name}  {}", words(&about)), format!("    {path}")]
+        };
         rows.extend(self.overrides(&found.overrides));
         rows.extend(self.problems(&found.problems));
         rows
@@ -167,19 +181,20 @@ fn words(text: &str) -> String {
     text.trim().chars().map(plain).collect()
 }
 
-fn shorten(text: &str) -> String {
+/// On one line, cut between words if it is longer than a line should be.
+fn shorten(text: &str, room: usize) -> String {
     const MOST: usize = 72;
+    let most = room.min(MOST);
     let line = chronicle_core::words::one_line(text);
-    if line.chars().count() <= MOST {
+    if cells::width(&line) <= most {
         return line;
     }
-    let kept: String = line.chars().take(MOST - 1).collect();
+    let kept = cells::shorten(&line, most.saturating_sub(1));
+    let kept = kept.trim_end_matches('…');
     // Between words, unless one word is most of it.
-    let kept = kept
-        .rsplit_once(' ')
-        .filter(|(kept, _)| kept.len() > MOST / 2)
-        .map_or(kept.as_str(), |(kept, _)| kept);
-    format!("{kept} …")
+    let is_most = |(kept, _): &(&str, &str)| cells::width(kept) > most / 2;
+    let kept = kept.rsplit_once(' ').filter(is_most).map_or(kept, |(kept, _)| kept);
+    format!("{} …", kept.trim_end())
 }
 
 /// The JSON output of this command.

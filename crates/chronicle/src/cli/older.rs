@@ -1,5 +1,6 @@
 //! Shows runs of The Chronicle that none of ours continues yet. Their files are only read.
 
+use chronicle_core::base::cells::pad;
 use chronicle_core::base::ids::{FramePath, PhaseId};
 use chronicle_core::base::time::Millis;
 use chronicle_core::state::Standing;
@@ -116,5 +117,5 @@ pub(super) fn log(setting: &Setting, older: &OlderRun) -> Result<Exit, Failure> 
 
 fn worked(it: &OlderStep<'_>) -> String {
     let (state, summary) = (words::one_line(it.state), words::one_line(it.summary));
-    format!("{state:<STATE_MAX$}  {summary}").trim_end().to_owned()
+    format!("{}  {summary}", pad(&state, STATE_MAX)).trim_end().to_owned()
 }

@@ -1,5 +1,6 @@
 //! `chronicle runs`: lists the runs of a project.
 
+use chronicle_core::base::cells::{pad, shorten, width};
 use chronicle_core::base::ids::Place;
 use chronicle_core::view::RunRow;
 use chronicle_core::words;
@@ -140,7 +141,7 @@ impl Table {
     fn new(rows: &[ListedRun], columns: usize, has_projects: bool) -> Self {
         // As wide as its title and its widest cell need, up to a limit.
         let widest = |title: &str, text: &dyn Fn(&ListedRun) -> String, most: usize| {
-            let widths = rows.iter().map(|row| text(row).chars().count());
+            let widths = rows.iter().map(|row| width(&text(row)));
             widths.max().unwrap_or(0).clamp(title.len(), most)
         };
         let age = widest(CHANGED, &|it| age(&it.row), 20);
@@ -186,9 +187,9 @@ impl Table {
     }
 
     fn row(&self, [run, status, project, workflow, place, age, task]: [String; 7]) -> String {
-        let cell = |text: &str, width: usize| match width {
+        let cell = |text: &str, cells: usize| match cells {
             0 => String::new(),
-            width => format!("{:<width$}", shorten(text, width - 2)),
+            cells => pad(&shorten(text, cells - 2), cells),
         };
         let project = cell(&project, self.project);
         let (workflow, place) = (cell(&workflow, self.workflow), cell(&place, self.place));
@@ -213,12 +214,4 @@ fn place(row: &RunRow) -> String {
 
 fn age(row: &RunRow) -> String {
     format!("{} ago", words::age(handle::now().0.saturating_sub(row.updated_at.0)))
-}
-
-fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{kept}…")
 }

@@ -6,6 +6,8 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use chronicle_core::base::cells::shorten;
+
 /// Back to the first column, and the line is empty.
 pub(super) const ERASE: &str = "\r\u{1b}[2K";
 
@@ -48,7 +50,7 @@ pub(super) fn draw(text: &str, columns: usize) {
     let mut line = line();
     line.count = line.count.wrapping_add(1);
     let spinner = SPINNER[line.count % SPINNER.len()];
-    let shown = format!("{spinner} {}", cut(text, columns.saturating_sub(FREE)));
+    let shown = format!("{spinner} {}", shorten(text, columns.saturating_sub(FREE)));
     write(&format!("{ERASE}{shown}"));
     line.shown = Some(shown);
 }
@@ -63,23 +65,4 @@ pub(crate) fn erase() {
 /// Leaves it as it is: in the background the last line belongs to the shell that is typed into.
 pub(crate) fn abandon() {
     line().shown = None;
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cut;
-
-    #[test]
-    fn a_text_that_does_not_fit_is_cut() {
-        assert_eq!(cut("work · 2 s", 10), "work · 2 s");
-        assert_eq!(cut("work · 2 s", 9), "work · 2…");
-        assert_eq!(cut("work", 0), "…");
-    }
 }

@@ -1,5 +1,7 @@
 //! Breaking lines for a terminal: between words, with the rest indented.
 
+use chronicle_core::base::cells::{uncoloured, width};
+
 /// How much further a broken line is indented.
 const HANGING: usize = 4;
 
@@ -18,8 +20,8 @@ fn wrapped(line: &str, columns: usize) -> String {
     let indent = (lead + HANGING).min(columns / 3);
     let mut out = String::with_capacity(line.len());
     let (mut used, mut has_word) = (0, false);
-    for (index, word) in line.split(' ').enumerate() {
-        let (gap, needs) = (usize::from(index > 0), width(word));
+    for (gap, word) in words(line).iter().enumerate().flat_map(|(at, word)| pieces(at, word)) {
+        let needs = width(word);
         // Two spaces between words come as an empty word, which never begins a line.
         if has_word && needs > 0 && used + gap + needs > columns {
             out = format!("{}\n{}{word}", out.trim_end_matches(' '), " ".repeat(indent));
@@ -47,18 +49,51 @@ fn lead(line: &str) -> usize {
     width(&before)
 }
 
-/// Columns that a text takes: colours take none.
-fn width(text: &str) -> usize {
-    let (mut width, mut is_code) = (0, false);
-    for letter in text.chars() {
-        match letter {
-            '\u{1b}' => is_code = true,
-            'm' if is_code => is_code = false,
-            _ if is_code => {}
-            _ => width += 1,
+/// Where a word may be broken: Chinese and Japanese have no spaces. Each piece has the spaces in front of it.
+fn pieces(index: usize, word: &str) -> Vec<(usize, &str)> {
+    let (mut pieces, mut from, mut gap) = (Vec::new(), 0, usize::from(index > 0));
+    let letters: Vec<(usize, char)> = word.char_indices().collect();
+    for pair in letters.windows(2) {
+        let [(_, letter), (at, next)] = *pair else { continue };
+        // A line never begins with what belongs to the letter before it.
+        let may_end = is_ideograph(letter) || matches!(letter, '、' | '。');
+        if may_end && (is_ideograph(next) || next.is_alphanumeric()) {
+            pieces.push((gap, &word[from..at]));
+            (from, gap) = (at, 0);
         }
     }
-    width
+    pieces.push((gap, &word[from..]));
+    pieces
+}
+
+/// A letter behind which a line may be broken.
+fn is_ideograph(letter: char) -> bool {
+    matches!(letter, '\u{2e80}'..='\u{2fff}' | '\u{3041}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Words of a line; a number and its unit are one.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        match words.last_mut().filter(|before| is_number(before) && is_unit(word)) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+fn is_number(word: &str) -> bool {
+    let word = uncoloured(word);
+    let word = word.trim_start_matches(['(', '+', '~']);
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ',';
+    word.ends_with(|letter: char| letter.is_ascii_digit()) && word.chars().all(is_part)
+}
+
+fn is_unit(word: &str) -> bool {
+    let word = uncoloured(word);
+    let word = word.trim_end_matches([',', '.', ')', ':', ';']);
+    ["ms", "s", "min", "h", "d", "bytes", "KB", "KiB", "MB", "MiB", "GB", "GiB"].contains(&word)
 }
 
 #[cfg(test)]
@@ -77,6 +112,19 @@ mod tests {
         let red = "\u{1b}[31mred\u{1b}[0m";
         assert_eq!(wrapped(&format!("  {red} {red}"), 9), format!("  {red} {red}"));
         assert_eq!(wrapped(&format!("  {red} {red}"), 8), format!("  {red}\n  {red}"));
+    }
+
+    #[test]
+    fn wide_letters_count_twice() {
+        assert_eq!(wrapped("計画 実装 検証", 14), "計画 実装 検証");
+        assert_eq!(wrapped("計画 実装 検証", 13), "計画 実装 検\n    証");
+        assert_eq!(wrapped("  計画と実装。次は検証", 12), "  計画と実\n    装。次は\n    検証");
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(wrapped("1 attempt, 17 ms, 1 file", 14), "1 attempt,\n    17 ms, 1\n    file");
+        assert_eq!(wrapped("it took 3 min 20 s.", 16), "it took 3 min\n    20 s.");
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn too_often(
         LoopWay::Outcome => one_way(frame, to),
         LoopWay::Over => {
             let taken = started_over(workflow, frame);
-            (taken, words::started_over(&workflow.key, taken))
+            (taken, words::started_over(&workflow.name, taken))
         }
         // An edge to itself has no opposite direction; counted as a pair it would count twice.
         LoopWay::Plain if limit.count == LoopCount::Edge || *to == frame.phase => {

@@ -121,6 +121,10 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
             // How much a person would grant cannot be assumed.
             return Err(format!("{id} is about a budget, which must be raised first"));
         }
+        // There is nothing that could be tried again, and where a person would go cannot be assumed.
+        GateKind::Intervention if state.phase_at(&gate.place).is_none() => {
+            return Err(format!("{id} waits for a person, whose `go` must name the next phase"));
+        }
         GateKind::Intervention => {
             let place = Some(gate.place.clone());
             (

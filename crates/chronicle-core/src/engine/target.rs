@@ -1,8 +1,8 @@
 //! Targets of leaving signals.
 
-use crate::base::ids::{COMPLETE, DONE, KNOWN_OUTCOMES, Outcome, PhaseId};
+use crate::base::ids::{KNOWN_OUTCOMES, Outcome, PhaseId};
 use crate::base::quote::{list, quoted};
-use crate::definition::workflow::{Phase, PhaseKind, allowed_targets};
+use crate::definition::workflow::{Phase, allowed_targets, is_left_by_verdict, only_target};
 
 /// The target of a leaving signal, or what would be valid.
 pub(super) fn resolve(
@@ -48,32 +48,25 @@ fn no_outcome(phase: &Phase, outcome: &Outcome) -> String {
 /// `on.<outcome>`, otherwise the only `next`, otherwise `done` at an end. A failure needs an edge of its own: it must not pass as
 /// success because there is only one target.
 fn implied(phase: &Phase, outcome: &Outcome) -> Result<PhaseId, String> {
-    if let Some(target) = phase.on.get(outcome) {
-        return Ok(target.clone());
-    }
-    match phase.next.as_slice() {
-        // A yes of nobody: where a worker's verdict decides, a phase without one leads nowhere by itself.
-        _ if outcome.as_str() == COMPLETE
-            && phase.run == PhaseKind::Worker
-            && phase.asks_verdict() =>
-        {
-            Err(format!(
-                "`{}` is left by a verdict, and there is none: name a target; {}",
-                phase.id,
-                choices(phase)
-            ))
-        }
-        // Before the single `next`: otherwise a failure would take the success path of a linear workflow.
-        _ if outcome.is_failure() => Err(format!(
+    // Before the single `next`: otherwise a failure would take the success path of a linear workflow.
+    if outcome.is_failure() && !phase.on.contains_key(outcome) {
+        return Err(format!(
             "`{}` says nothing about the outcome `{}`: name a target; {}",
             phase.id,
             quoted(outcome.as_str()),
             choices(phase)
-        )),
-        [] => Ok(PhaseId::from(DONE)),
-        [only] => Ok(only.clone()),
-        _ => Err(format!("`{}` has several ways on: name a target; {}", phase.id, choices(phase))),
+        ));
     }
+    if let Some(target) = only_target(phase, outcome) {
+        return Ok(target);
+    }
+    // A yes of nobody: where a worker's verdict decides, a phase without one leads nowhere by itself.
+    let why = if is_left_by_verdict(phase, outcome) {
+        "is left by a verdict, and there is none"
+    } else {
+        "has several ways on"
+    };
+    Err(format!("`{}` {why}: name a target; {}", phase.id, choices(phase)))
 }
 
 fn choices(phase: &Phase) -> String {

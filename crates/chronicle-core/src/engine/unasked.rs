@@ -44,7 +44,7 @@ pub(super) fn note(
 /// Why a call that was not asked for cannot be tolerated.
 fn limits(state: &State, attempt: &Attempt, call: &Call) -> Option<&'static str> {
     if attempt.is_leaving() {
-        return Some("the phase is being left, so no tool may run any more");
+        return Some(words::no_tool_runs(attempt));
     }
     let tools = state.tools_for(&attempt.intent)?;
     let binds = !tools.own_only || call.by == Caller::Worker;

@@ -319,7 +319,7 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
         return None;
     }
     if attempt.is_leaving() {
-        return Some("the phase is being left: end your turn now".to_owned());
+        return Some(words::no_more_tools(attempt).to_owned());
     }
     match tools {
         Some(Tools { deny, .. }) if is_denied(deny, tool) => {

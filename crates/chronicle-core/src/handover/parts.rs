@@ -122,10 +122,12 @@ pub(super) fn notes(state: &State, attempt: &Attempt) -> Vec<String> {
 /// A note as a worker reads it; marked if it may have been delivered before.
 pub fn told(note: &Note, attempt: &Attempt) -> String {
     let id = attempt.intent.attempt;
-    let others = [note.told, note.given_to];
     // A worker that heard it in another attempt must not take it for a second wish.
-    let repeated = others.into_iter().flatten().any(|other| other != id);
-    let again = if repeated { " (said before, repeated after an interruption)" } else { "" };
+    let again = match (note.told, note.given_to) {
+        (Some(other), _) if other != id => " (an earlier attempt was told this too)",
+        (_, Some(other)) if other != id => " (an earlier attempt may have been told this too)",
+        _ => "",
+    };
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
 }
 

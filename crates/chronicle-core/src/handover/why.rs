@@ -4,7 +4,7 @@ use crate::base::ids::{AttemptId, Outcome, Place, SHELL};
 use crate::base::quote::cited;
 use crate::definition::workflow::Text;
 use crate::event::{Crash, CrashClass, Duty, End, Why};
-use crate::state::{Attempt, State};
+use crate::state::{Attempt, Frame, State};
 use crate::words;
 
 use super::template::Stand;
@@ -18,10 +18,12 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
         Why::First => first(state, attempt),
         Why::Nudge { .. } | Why::Again { .. } => reminder(state, attempt, stand),
         Why::Retry { .. } => {
-            let how = previous(state, attempt).and_then(|before| before.ended.as_ref());
-            let how = how.map_or_else(String::new, |(end, _)| format!(": it {}", words::end(end)));
+            let end = previous(state, attempt).and_then(|before| before.ended.as_ref());
+            let end = end.map(|(end, _)| end);
+            let what = if end.is_some_and(is_crash) { "crashed" } else { "ended too early" };
+            let how = end.map_or_else(String::new, |end| format!(": it {}", words::end(end)));
             format!(
-                "An earlier attempt at this phase crashed{how}. You start afresh: look at the \
+                "An earlier attempt at this phase {what}{how}. You start afresh: look at the \
                  files as they are now before you go on."
             )
         }
@@ -66,12 +68,26 @@ pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>)
         Why::Answered { .. } => {
             "What you asked has been answered, see below. Go on where you were.".to_owned()
         }
-        Why::Helps { asker } => format!("`{asker}` needs your help and waits for it."),
+        Why::Helps { asker } => {
+            let frame = state.frames.get(&attempt.intent.place.frame());
+            // Who asked for somebody in its place does not come back.
+            if frame.and_then(Frame::helper).is_some_and(|help| !help.resume) {
+                format!("`{asker}` asked for you, and does not go on itself: you finish the phase.")
+            } else {
+                format!("`{asker}` needs your help and waits for it.")
+            }
+        }
         Why::Helped { persona, summary } => format!(
             "You asked `{persona}` for help. The result: {}\nGo on where you were.",
             on_its_own(summary),
         ),
     }
+}
+
+/// True if the agent's program broke. One that merely stopped working has not crashed.
+fn is_crash(end: &End) -> bool {
+    let End::Crashed(crash) = end else { return false };
+    matches!(crash.class, CrashClass::Died | CrashClass::Protocol | CrashClass::Other)
 }
 
 /// Quoted text after a colon: on lines of its own if it has several.

@@ -12,7 +12,7 @@ use crate::event::GateKind;
 use crate::event::budget::Lack;
 use crate::event::trees::Changes;
 use crate::state::{Gate, Stage, State, WayOut};
-use crate::words;
+use crate::words::{self, GateWay};
 
 /// One open gate, as people see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct GateRow {
     /// A raise that lets work go on for a while, such as `+500 tokens`; `None` for other gates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raise: Option<String>,
+    /// What is accepted where the run cannot go on by itself; empty for other gates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<GateWay>,
     /// Commands that run after a yes to an approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -79,15 +82,23 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         about: words::about_now(state, &gate.opened).unwrap_or_else(|| gate.opened.about.clone()),
         options: gate.opened.options.clone(),
         closed: gate.opened.closed,
-        context: gate.opened.context.clone(),
+        context: context(state, gate),
         lack: gate.opened.lack,
         needs,
         raise,
+        ways: words::ways(state, &gate.opened),
         commands,
         changes: changes.filter(|changes| !changes.is_none()),
         since: gate.at,
         next: words::gate_next(state, &gate.opened, run),
     }
+}
+
+/// What was given with the question. Where a loop has reached its limit, why it would go round once more.
+fn context(state: &State, gate: &Gate) -> String {
+    let again =
+        (gate.opened.lack == Some(Lack::Rounds)).then(|| words::why_again(state, &gate.opened));
+    again.flatten().unwrap_or_else(|| gate.opened.context.clone())
 }
 
 /// The changes of all attempts at these places, in order.

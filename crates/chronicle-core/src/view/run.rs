@@ -54,6 +54,9 @@ pub struct RunView {
     pub goes_on: bool,
     /// Why it is paused, was cancelled or failed.
     pub reason: Option<String>,
+    /// What is still done before a run that was paused, cancelled or has failed is at rest, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
     /// The workflow's own text for the end of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<String>,
@@ -181,6 +184,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         continues: run.carried.as_ref().map(|_| run.source.clone()),
         goes_on: state.can_resume(),
         reason: reason(state),
+        ending: words::ending(state, supervised),
         completion: state.done.then(|| handover::completion(state)).flatten(),
         unenforced: run.unenforced.clone(),
         on_gate: run.on_gate,

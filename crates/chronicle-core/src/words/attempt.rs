@@ -9,7 +9,7 @@ use crate::event::{
     AttemptEnded, AttemptStarted, Change, Crash, CrashClass, End, StopCause, ToolCalled, Verdict,
     Why,
 };
-use crate::state::{Frame, Stopping};
+use crate::state::{Attempt, Frame, Stopping};
 
 pub(super) fn reported(attempt: AttemptId, usage: &Usage) -> String {
     format!("{attempt} reported {}", spent(usage))
@@ -52,6 +52,24 @@ pub(super) fn attempt_started(intent: &AttemptStarted) -> String {
     let (attempt, agent) = (intent.attempt, agent_name(&intent.agent));
     let persona = intent.persona.as_ref().map_or_else(String::new, |name| format!(" as `{name}`"));
     format!("{attempt} {how} at `{}`{persona} ({agent}){why}", intent.place)
+}
+
+/// What a worker hears that calls a tool after it ended its part. Only one that has left its phase is told so.
+pub(crate) fn no_more_tools(attempt: &Attempt) -> &'static str {
+    if attempt.leave.is_some() {
+        "the phase is being left: end your turn now"
+    } else {
+        "your last signal ends this turn: end it now"
+    }
+}
+
+/// Why a tool may not run after the signal that ended the worker's part.
+pub(crate) fn no_tool_runs(attempt: &Attempt) -> &'static str {
+    if attempt.leave.is_some() {
+        "the phase is being left, so no tool may run any more"
+    } else {
+        "its last signal ended its turn, so no tool may run any more"
+    }
 }
 
 /// What a worker hears that may not run commands, and writes a file that runs them.
@@ -207,8 +225,9 @@ pub(crate) fn command_failed(phase: &Phase, failed: Option<&(u32, String)>) -> S
 /// The run came back to a phase that may run only once.
 pub(crate) fn once_ran(phase: &Phase) -> String {
     format!(
-        "`{}` may run only once, and it ran before: `skip` goes on without it, `retry` runs it again",
-        phase.name
+        "`{}` may run only once, and it ran before: {} without it, `retry` runs it again",
+        phase.name,
+        super::goes_on(phase)
     )
 }
 
@@ -224,7 +243,7 @@ pub(crate) fn once_only(phase: &Phase, frame: &Frame) -> String {
         before => format!("runs it again and not the {before} before it, which ended well"),
     };
     let past = match number {
-        last if last == count => "`skip` goes on if it did run".to_owned(),
+        last if last == count => format!("{} if it did run", super::goes_on(phase)),
         _ => format!("`retry --from {}` goes on behind it if it did run", number + 1),
     };
     match doubtful {

@@ -49,7 +49,8 @@ pub(crate) fn unverified(failure: &CheckFailure) -> String {
 pub(crate) fn cannot_verify(phase: &Phase, failure: &CheckFailure) -> String {
     let (name, how) = (&phase.name, unverified(failure));
     format!(
-        "`{name}` was reported done, and its `verify` {how}. `retry` verifies it again, `skip` goes on without"
+        "`{name}` was reported done, and its `verify` {how}. `retry` verifies it again, {} without",
+        super::goes_on(phase)
     )
 }
 

@@ -1,13 +1,17 @@
 //! Words about gates: what a person is asked, what they answer, what to type next.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
 use super::quote::{one_line, quote, saying};
-use super::{agent_name, budget, end, loops};
-use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, PhaseId, Place};
+use super::{agent_name, budget, end};
+use crate::base::ids::{COMPLETE, DONE, PhaseId, Place};
 use crate::base::verdict::Judged;
-use crate::definition::workflow::Phase;
+use crate::definition::workflow::{Phase, is_skippable};
 use crate::event::budget::Lack;
-use crate::event::{End, GateAnswer, GateKind, GateOpened, has_numbers};
-use crate::state::{Did, State, WayOut};
+use crate::event::{Break, End, GateAnswer, GateKind, GateOpened, has_numbers};
+use crate::state::{Check, Did, Frame, Gate, Stage, State, WayOut};
 
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
     let kind = match gate.gate_kind {
@@ -88,17 +92,132 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
         GateKind::Question => {
             format!("chronicle answer {run} {id} 1  (or: any text; {})", choices(gate))
         }
-        // The worker asked for a person: there is no phase to try again.
-        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
-            format!("chronicle go {run} {}  (or: chronicle cancel {run})", some_phase(gate))
+        GateKind::Intervention => {
+            let typed = |way: &GateWay| match way {
+                GateWay::Loops => format!("chronicle go {run} {} --loops +3", gate.place),
+                GateWay::Retry => format!("chronicle retry {run} {}", gate.place),
+                GateWay::Skip => format!("chronicle skip {run}"),
+                GateWay::Go => format!("chronicle go {run} {}", some_phase(gate)),
+                GateWay::Cancel => format!("chronicle cancel {run}"),
+            };
+            let ways: Vec<String> = ways(state, gate).iter().map(typed).collect();
+            let (first, others) = ways.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
+            format!("{first}  (or: {})", others.join(", "))
         }
-        GateKind::Intervention if gate.lack == Some(Lack::Rounds) => loops::next(gate, run),
-        GateKind::Intervention => format!(
-            "chronicle retry {run} {}  (or: chronicle skip {run}, chronicle go {run} {}, chronicle cancel {run})",
-            gate.place,
-            some_phase(gate)
-        ),
     }
+}
+
+/// What a person may do at a gate where the run cannot go on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateWay {
+    /// Allow more rounds than the limit of the loop.
+    Loops,
+    /// Try the waiting phase again.
+    Retry,
+    /// Go on without the phase or the help that waits.
+    Skip,
+    /// Go to a phase that the person names.
+    Go,
+    /// Give the run up for good.
+    Cancel,
+}
+
+/// Everything that is accepted at a gate where the run cannot go on by itself, the most likely first. None at other gates.
+pub(crate) fn ways(state: &State, gate: &GateOpened) -> Vec<GateWay> {
+    if gate.gate_kind != GateKind::Intervention {
+        return Vec::new();
+    }
+    // Without a phase, as at `human_intervention`, nothing can be tried again or skipped.
+    let has_phase = state.phase_at(&gate.place).is_some();
+    let mut ways = Vec::new();
+    ways.extend((gate.lack == Some(Lack::Rounds)).then_some(GateWay::Loops));
+    ways.extend(has_phase.then_some(GateWay::Retry));
+    ways.extend((has_phase && may_skip(state, gate)).then_some(GateWay::Skip));
+    ways.extend([GateWay::Go, GateWay::Cancel]);
+    ways
+}
+
+/// True if the engine accepts `skip` there.
+fn may_skip(state: &State, gate: &GateOpened) -> bool {
+    let held = held(state, gate);
+    if let Some((_, Stage::BrokeOff { parting: Break::FollowUp(_) })) = held {
+        return true;
+    }
+    // The worker's target stands. If it was left for too often, the same gate would open again.
+    if let Some((_, Stage::Left(WayOut { target: Some(_), .. }))) = held {
+        return gate.lack != Some(Lack::Rounds);
+    }
+    let has_helper = held.is_some_and(|(frame, _)| frame.helper().is_some());
+    has_helper || state.phase_at(&gate.place).is_some_and(is_skippable)
+}
+
+/// The frame that a gate holds, and where it stood.
+fn held<'s>(state: &'s State, gate: &GateOpened) -> Option<(&'s Frame, &'s Stage)> {
+    let frame = state.frames.get(&gate.place.frame())?;
+    let Stage::Gated { held, .. } = &frame.stage else { return None };
+    Some((frame, &**held))
+}
+
+/// The ways without the commands' arguments, as in a refusal: `retry`, `skip`, or `go` with a phase.
+pub(crate) fn ways_in_words(state: &State, gate: &GateOpened) -> String {
+    let typed = |way: &GateWay| match way {
+        GateWay::Loops => Some("`go` with `--loops`"),
+        GateWay::Retry => Some("`retry`"),
+        GateWay::Skip => Some("`skip`"),
+        GateWay::Go => Some("`go` with a phase"),
+        // Never what is meant by somebody who tried to go on.
+        GateWay::Cancel => None,
+    };
+    let ways: Vec<&str> = ways(state, gate).iter().filter_map(typed).collect();
+    match ways.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, [one])) => format!("{one} or {last}"),
+        Some((last, others)) => format!("{}, or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// What goes on without a phase, with its verb.
+pub(crate) fn goes_on(phase: &Phase) -> &'static str {
+    if is_skippable(phase) { "`skip` goes on" } else { "`go` with a phase goes on" }
+}
+
+/// The open gates, each with its place; `None` if there are none.
+pub(crate) fn open_gates(state: &State) -> Option<String> {
+    let named = |gate: &Arc<Gate>| format!("{} at `{}`", gate.opened.gate, gate.opened.place);
+    let open: Vec<String> = state.open_gates().map(named).collect();
+    (!open.is_empty()).then(|| open.join(", "))
+}
+
+/// Why a phase is being left that was left too often: what its worker said, or what its command printed.
+pub(crate) fn why_again(state: &State, gate: &GateOpened) -> Option<String> {
+    let (frame, held) = held(state, gate)?;
+    let said = match held {
+        Stage::Left(WayOut { check: Check::Failed(failure), .. }) => super::unverified(failure),
+        Stage::Left(way) => quote_if_any(&way.summary),
+        Stage::Broken { attempt, end: End::CommandFailed { .. } } => {
+            let failed = state.attempt(*attempt)?.failed_command.as_ref();
+            super::command_failed(state.phase_at(&gate.place)?, failed)
+        }
+        Stage::Broken { end, .. } => format!("the last attempt {}", super::ended(frame, end)),
+        Stage::Refused { note } => rejected_before(note),
+        Stage::Bound
+        | Stage::Entered { .. }
+        | Stage::Ready { .. }
+        | Stage::Working { .. }
+        | Stage::BrokeOff { .. }
+        | Stage::Chore { .. }
+        | Stage::Inside
+        | Stage::Gated { .. }
+        | Stage::Waiting { .. }
+        | Stage::Ended(_) => return None,
+    };
+    Some(said).filter(|said| !said.is_empty())
+}
+
+fn quote_if_any(summary: &str) -> String {
+    if summary.trim().is_empty() { String::new() } else { format!("it said: {}", quote(summary)) }
 }
 
 pub(super) fn choices(gate: &GateOpened) -> String {

@@ -1,6 +1,5 @@
 //! Words about going round.
 
-use super::gate::some_phase;
 use super::quote::quote;
 use super::times;
 use crate::base::ids::{PhaseId, Place};
@@ -57,12 +56,4 @@ fn more_rounds(more: u32) -> String {
         1 => "1 more round".to_owned(),
         many => format!("{many} more rounds"),
     }
-}
-
-/// What to type at a gate that waits for more rounds.
-pub(super) fn next(gate: &crate::event::GateOpened, run: &str) -> String {
-    let (place, other) = (&gate.place, some_phase(gate));
-    format!(
-        "chronicle go {run} {place} --loops +3  (or: chronicle go {run} {other}, chronicle cancel {run})"
-    )
 }

@@ -21,14 +21,14 @@ mod wait;
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Place};
 use crate::base::quote::plain;
 use crate::definition::workflow::Phase;
-use crate::event::{EdgeTaken, Leave, Mover};
+use crate::event::{Chore, Duty, EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
 pub(crate) use attempt::UNASKED;
 pub use attempt::{agent_name, end};
 pub(crate) use attempt::{
-    command_failed, lost_too_often, once_only, once_ran, ran_unasked, refused_itself,
-    runs_at_start, stopping,
+    command_failed, lost_too_often, no_more_tools, no_tool_runs, once_only, once_ran, ran_unasked,
+    refused_itself, runs_at_start, stopping,
 };
 pub use budget::budget_owner;
 pub(crate) use budget::{about_now, asks_for_more, balance, more, no_such_limit, raised, short};
@@ -38,9 +38,10 @@ pub(crate) use claims::unproven;
 pub(crate) use evidence::{lack, never_proven, not_proven};
 pub use fallback::fallback;
 pub(crate) use fallback::{ended, given_up};
-pub use gate::gate_next;
+pub use gate::{GateWay, gate_next};
 pub(crate) use gate::{
-    did, may_begin, may_leave, needs_person, rejected_before, verdict, worker_asked,
+    did, goes_on, may_begin, may_leave, needs_person, open_gates, rejected_before, verdict, ways,
+    ways_in_words, why_again, worker_asked,
 };
 pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
@@ -98,6 +99,29 @@ pub fn standing_next(state: &State, supervised: bool, run: &str) -> Option<Strin
         (Status::Running | Status::Ending, true) => Some(format!("chronicle log {run} --follow")),
         (Status::Waiting | Status::Done | Status::Cancelled | Status::Failed, _) => None,
     }
+}
+
+/// What is still done before a run that was paused, cancelled or has failed is at rest.
+pub(crate) fn ending(state: &State, supervised: bool) -> Option<String> {
+    if state.status() != Status::Ending {
+        return None;
+    }
+    let what = match (&state.failed, &state.cancelled) {
+        (Some(_), _) => "failed",
+        (None, Some(_)) => "cancelled",
+        (None, None) => "paused",
+    };
+    let cleanup = |chore: &Chore| chore.duty == Duty::Cleanup;
+    let cleans = state.live_attempts().find(|it| it.intent.chore.as_ref().is_some_and(cleanup));
+    let rest = match (cleans.map(|attempt| attempt.intent.shown_place()), supervised) {
+        (Some(place), true) => format!("the cleanup of `{place}` is running"),
+        (Some(place), false) => format!("the cleanup of `{place}` has still to run"),
+        (None, true) => "what still works is being stopped and recorded".to_owned(),
+        (None, false) => {
+            "its supervisor ended before everything was stopped and recorded".to_owned()
+        }
+    };
+    Some(format!("{what}: {rest}"))
 }
 
 /// The answer to an accepted leaving signal.

@@ -30,6 +30,8 @@ pub enum Mark {
     Current,
     /// The run was there when it was cancelled or failed.
     Stopped,
+    /// It was left for a person: whether its work is done is for them to say.
+    ForPerson,
     /// It was not entered.
     Pending,
 }
@@ -86,6 +88,7 @@ fn breadcrumb(state: &State, path: &FramePath, workflow: &Workflow) -> String {
                 Mark::Skipped => "-",
                 Mark::Current => "●",
                 Mark::Stopped => "×",
+                Mark::ForPerson => "?",
                 Mark::Pending => " ",
             };
             format!("{} [{sign}]", phase.name)
@@ -116,8 +119,9 @@ pub(crate) fn mark(state: &State, place: &Place) -> Mark {
             Mark::Stopped
         }
         Some(_) if here => Mark::Current,
-        // Left for a person is not done: what becomes of it is still open.
-        Some(tally) if tally.is_left && !tally.for_person => left(&tally.outcome),
+        // Not done: what becomes of it is still open.
+        Some(tally) if tally.is_left && tally.for_person => Mark::ForPerson,
+        Some(tally) if tally.is_left => left(&tally.outcome),
         Some(_) | None => Mark::Pending,
     }
 }

@@ -76,7 +76,8 @@ pub(crate) fn other_step(attempt: &Attempt, step: &str) -> String {
     )
 }
 
-pub(crate) fn breaking_off(parting: &Break) -> String {
+pub(crate) fn breaking_off(parting: &Break, frame: Option<&Frame>) -> String {
+    let is_last = || frame.and_then(Frame::helper).is_some_and(|help| !help.resume);
     let what = match parting {
         Break::Continue { .. } => "a fresh worker continues from there".to_owned(),
         Break::Ask(_) => "a person is asked, and you continue with the answer".to_owned(),
@@ -86,6 +87,7 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
         Break::FollowUp(FollowUp { persona, resume: false, .. }) => {
             format!("{} is asked, and the phase is done afterwards", code(one_line(persona)))
         }
+        Break::Helped { .. } if is_last() => "the phase is left with what you report".to_owned(),
         Break::Helped { .. } => "the worker that asked continues".to_owned(),
     };
     format!("accepted: {what}. End your turn now.")
@@ -94,7 +96,8 @@ pub(crate) fn breaking_off(parting: &Break) -> String {
 /// The answer to a call whose line does not have it, as it would be answered now.
 pub(crate) fn accepted(state: &State, attempt: &Attempt, what: Unworded) -> String {
     let left = || attempt.leave.as_ref().map(|(leave, _)| super::leaving(leave));
-    let parted = || attempt.parting.as_ref().map(|(parting, _)| breaking_off(parting));
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let parted = || attempt.parting.as_ref().map(|(parting, _)| breaking_off(parting, frame));
     match what {
         Unworded::Leave => left().unwrap_or_default(),
         Unworded::Break => parted().unwrap_or_default(),

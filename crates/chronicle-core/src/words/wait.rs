@@ -46,9 +46,10 @@ pub(crate) fn repeated(phase: &Phase, call: Option<&Repeat>) -> String {
     let (tool, input) = (one_line(tool), one_line(input));
     let input = if input.is_empty() { String::new() } else { format!(" {input}") };
     format!(
-        "`{}` is looping: `{tool}`{input} was called {} without progress",
+        "`{}` is looping: `{tool}`{input} was asked for {} without progress, and the limit is {}",
         phase.name,
-        super::times(*count)
+        super::times(*count),
+        phase.limits.repeats
     )
 }
 

@@ -180,8 +180,8 @@ fn a_note_is_told_once_and_marked_when_it_may_be_a_repetition() {
     let notes = text.split("## Notes from people").nth(1).unwrap();
     let notes = notes.split("##").next().unwrap().trim();
     expect![[r#"
-        - ann (said before, repeated after an interruption): mind the tests
-        - ann (said before, repeated after an interruption): and the docs"#]]
+        - ann (an earlier attempt was told this too): mind the tests
+        - ann (an earlier attempt may have been told this too): and the docs"#]]
     .assert_eq(notes);
     assert!(!world.state.due().iter().any(|effect| format!("{effect:?}").contains("Tell")));
     let elsewhere = Command::Note { place: Some(Place::new("verify")), text: "x".to_owned() };

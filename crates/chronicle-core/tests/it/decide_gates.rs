@@ -66,6 +66,13 @@ const GATES: &[(&str, &str, &str, &str, &str)] = &[
         "Retry Go Cancel",
     ),
     (
+        "one that is left by a verdict",
+        "{name: V, phases: {work: {on: {pass: a, fail: work}, next: [a]}, a: {}}}",
+        "work: auth",
+        "a",
+        "Retry Go Cancel",
+    ),
+    (
         "a failed command",
         "{name: C, phases: {work: {run: command, commands: ['x']}}}",
         "work: run 0 1",

@@ -62,7 +62,7 @@ fn a_worker_that_repeats_a_call_is_stopped_and_a_person_sees_the_call() {
         a1 was denied `read`: you repeated this call too often without progress, so a person is asked. End your turn now.
           a1 is being stopped: it repeated the same call without progress
         a1 was stopped: it repeated the same call without progress
-          g1 waits at `dig` for intervention: `dig` is looping: `read` a was called 4 times without progress
+          g1 waits at `dig` for intervention: `dig` is looping: `read` a was asked for 4 times without progress, and the limit is 3
     "#]]
     .assert_eq(&world.told());
     assert!(world.answers.iter().any(|answer| matches!(

@@ -99,7 +99,7 @@ fn starting_over_is_counted_by_itself_from_wherever_it_comes() {
     let world = World::started(workflow, script).play();
     let over: u32 = taken(&world).iter().filter(|it| it.0.ends_with(" one")).map(|it| it.1).sum();
     assert_eq!(over, 3, "{}", world.told());
-    assert_eq!(gate(&world), "workflow `main` was started over 3 times, which is the limit");
+    assert_eq!(gate(&world), "workflow `L` was started over 3 times, which is the limit");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_snapshot_with_the_same_words_does_not_hide_a_circle() {
     let script = format!("dig: {}; go fill", vec![round; 20].join("; "));
     let world = World::started(WORKFLOW, &script).play();
     assert_eq!(world.state.status(), Status::Waiting, "{}", world.told());
-    assert!(world.told().contains("`test` all was called 6 times"), "{}", world.told());
+    assert!(world.told().contains("`test` all was asked for 6 times"), "{}", world.told());
 }
 
 #[test]

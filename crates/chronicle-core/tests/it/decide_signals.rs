@@ -314,7 +314,7 @@ phases:
               a6 started at `in/judge` (scripted)
             a6 leaves for `look`: "once more"
             a6 ended
-              g1 waits at `in/judge` for intervention: workflow `inner` was started over 2 times, which is the limit
+              g1 waits at `in/judge` for intervention: workflow `Inner` was started over 2 times, which is the limit
             g1 answered with `go done` by ann
               `in/judge` left, workflow ended (skipped) by a person
               the workflow in `in` ended (skipped)

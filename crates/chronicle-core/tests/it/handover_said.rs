@@ -3,15 +3,15 @@
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::usage::{Scope, Usage};
-use chronicle_core::event::SnapshotUpdate;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen};
 use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::trees::Moment;
+use chronicle_core::event::{Break, FollowUp, SnapshotUpdate, Verdict};
 use chronicle_core::handover::handover;
 use expect_test::expect;
 use serde_json::json;
 
-use crate::world::{World, about, person, signal, start, tree, workflows};
+use crate::world::{World, about, calls, person, signal, start, tree, workflows};
 use chronicle_core::event::input::Command;
 
 fn opening(world: &World) -> String {
@@ -222,4 +222,63 @@ fn a_claim_that_a_later_change_bears_out_is_no_longer_doubted() {
     );
     let text = work(3, "done", "fixed it", &["src/a.rs"]);
     assert!(!text.contains("not proven"), "{text}");
+}
+
+#[test]
+fn a_helper_is_told_whether_somebody_waits_for_it() {
+    let workflow = "{name: H, phases: {work: {persona: weaver}}}";
+    for (resume, waits, afterwards) in [
+        (true, "`weaver` needs your help and waits for it.", "the worker that asked continues"),
+        (
+            false,
+            "`weaver` asked for you, and does not go on itself: you finish the phase.",
+            "the phase is left with what you report",
+        ),
+    ] {
+        let mut world = World::started(workflow, "");
+        let (persona, reason) = ("mender".to_owned(), "it is broken".to_owned());
+        let wanted = FollowUp { persona, reason, context: String::new(), resume };
+        call(&mut world, 1, Signal::Break(Break::FollowUp(wanted)));
+        end(&mut world, 1, finished());
+        assert!(opening(&world).contains(waits), "{}", opening(&world));
+        let said = call(
+            &mut world,
+            2,
+            signal::parse("signal_back", &json!({"signal": "complete", "summary": "mended"})),
+        );
+        assert!(said.contains(afterwards), "{said}");
+    }
+}
+
+#[test]
+fn only_what_crashed_is_called_a_crash() {
+    let workflow = "{name: C, phases: {work: {limits: {nudges: 0, retries: 1}}}}";
+    let mut world = World::started(workflow, "");
+    end(&mut world, 1, finished());
+    let text = opening(&world);
+    assert!(
+        text.contains("phase ended too early: it finished without a leaving signal."),
+        "{text}"
+    );
+    let mut world = World::started(workflow, "");
+    end(&mut world, 1, EndSeen { signal: Some(9), ..EndSeen::default() });
+    let text = opening(&world);
+    assert!(text.contains("phase crashed: it died before its turn ended"), "{text}");
+}
+
+#[test]
+fn only_a_worker_that_left_is_told_that_the_phase_is_left() {
+    let denied = |what: Signal| {
+        let mut world = World::started("{name: L, phases: {work: {}}}", "");
+        call(&mut world, 1, what);
+        match world.step(&about(AttemptId(1), calls("c9", "read", "{}"))) {
+            Answer::Verdict(Verdict::Denied(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let half = Break::Continue { progress: "half".to_owned(), point: "there".to_owned() };
+    assert_eq!(denied(Signal::Break(half)), "your last signal ends this turn: end it now");
+    let done =
+        signal::parse("workflow_transition", &json!({"target_state": "done", "summary": "all"}));
+    assert_eq!(denied(done), "the phase is being left: end your turn now");
 }

@@ -116,7 +116,10 @@ fn gates_with_a_note_are_kept_longer_than_others() {
     let refused = |words: &str| Answer::Refused(words.to_owned());
     let long_ago = refused("g2 was answered long ago: `chronicle log` says how");
     assert_eq!(world.step(&late(2)), long_ago);
-    assert_eq!(world.step(&late(101)), refused("there is no gate g101"));
+    assert_eq!(
+        world.step(&late(101)),
+        refused("there is no gate g101, and nothing is being asked")
+    );
     assert_eq!(world.state.attempt(AttemptId(1)), None);
 }
 

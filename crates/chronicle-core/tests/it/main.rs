@@ -11,6 +11,7 @@ mod decide_cleanup;
 mod decide_evidence;
 mod decide_fallback;
 mod decide_frames;
+mod decide_gates;
 mod decide_go;
 mod decide_help;
 mod decide_kinds;

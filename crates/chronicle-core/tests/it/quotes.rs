@@ -82,7 +82,7 @@ fn a_gate_says_why_it_waits_however_long_the_call_is() {
     world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
     let text = gate_text(&world);
     assert!(text.starts_with("`dig` is looping: `tool tool"), "{text}");
-    assert!(text.ends_with(" times without progress"), "{text}");
+    assert!(text.ends_with(" times without progress, and the limit is 1"), "{text}");
 }
 
 #[test]

@@ -196,9 +196,26 @@ fn a_run_that_needs_help_says_what_to_type() {
         next: "chronicle retry c0ffee01 plan  (or: chronicle skip c0ffee01, chronicle go c0ffee01 PHASE, chronicle cancel c0ffee01)"
         place: "plan"
         since: "2026-11-15T02:30:50.000Z"
+        ways:
+          - "retry"
+          - "skip"
+          - "go"
+          - "cancel"
     "#]].assert_eq(&told(&view.needs_you[0]));
     assert_eq!(view.next, [view.needs_you[0].next.as_str()]);
     assert_eq!(view::run_json(&world.state).unwrap()["status"], "human_intervention");
+}
+
+#[test]
+fn a_phase_that_was_left_for_a_person_is_not_shown_as_one_that_never_ran() {
+    let workflow =
+        "{name: P, phases: {work: {next: [more, human_intervention]}, more: {next: [done]}}}";
+    let world = World::started(workflow, "work: go human_intervention").play();
+    let view = view::run(&world.state, false).unwrap();
+    let marks: Vec<Value> =
+        view.phases.iter().map(|row| serde_json::to_value(row.mark).unwrap()).collect();
+    assert_eq!(marks, ["for_person", "pending"]);
+    assert_eq!(view.breadcrumbs[0].text, "work [?] -> more [ ]");
 }
 
 #[test]
@@ -326,7 +343,7 @@ fn a_workflow_inside_another_has_its_own_breadcrumbs_and_places() {
             goes_on: false
             line: "Outer > Inner [2/3] > judge [2/2]"
             needs_you:
-              - {"about":"`judge` cannot continue: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z"}
+              - {"about":"`judge` cannot continue: the last attempt is not signed in: \"sign in\"","gate":"g1","kind":"intervention","next":"chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)","place":"in/judge","since":"2026-11-15T02:30:50.000Z","ways":["retry","skip","go","cancel"]}
             next:
               - "chronicle retry c0ffee01 in/judge  (or: chronicle skip c0ffee01, chronicle go c0ffee01 in/PHASE, chronicle cancel c0ffee01)"
             no_trees: null

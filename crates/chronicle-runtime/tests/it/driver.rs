@@ -222,7 +222,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
                 "this run has started already",
             ),
             Refused(
-                "there is no gate g1",
+                "there is no gate g1, and nothing is being asked",
             ),
             Refused(
                 "nothing is being asked",

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chronicle_core::base::ids::{GateId, HUMAN_INTERVENTION, Place};
+use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::{GateKind, chosen, has_numbers};
 use chronicle_core::view::{GateRow, RunView};
-use chronicle_core::words;
+use chronicle_core::words::{self, GateWay};
 use chronicle_runtime::handle::{Remote, threads};
 
 use crate::keyboard::{self, Keyboard, Typed};
@@ -159,16 +159,18 @@ fn choices(gate: &GateRow) -> String {
         GateKind::Question => {
             "Type your answer, or the number of one; an empty line answers later:".to_owned()
         }
-        // The worker asked for a person: there is no phase to try again or to skip.
-        GateKind::Intervention if gate.place.phase().as_str() == HUMAN_INTERVENTION => {
-            "Type `go PLACE` or `cancel`; an empty line answers later:".to_owned()
-        }
-        GateKind::Intervention if gate.lack == Some(Lack::Rounds) => {
-            "Type `loops +3` for three more rounds, `go PLACE` or `cancel`; an empty line answers later:"
-                .to_owned()
-        }
         GateKind::Intervention => {
-            "Type `retry`, `skip`, `go PLACE` or `cancel`; an empty line answers later:".to_owned()
+            let typed = |way: &GateWay| match way {
+                GateWay::Loops => "`loops +3` for three more rounds",
+                GateWay::Retry => "`retry`",
+                GateWay::Skip => "`skip`",
+                GateWay::Go => "`go PLACE`",
+                GateWay::Cancel => "`cancel`",
+            };
+            let ways: Vec<&str> = gate.ways.iter().map(typed).collect();
+            // The last two stand beside each other at every gate of this kind.
+            let ways = ways.join(", ").replace("`, `cancel`", "` or `cancel`");
+            format!("Type {ways}; an empty line answers later:")
         }
     }
 }
@@ -248,7 +250,6 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
             let more = note.trim_start_matches('+').parse().ok()?;
             Some(Command::Loops { place, more })
         }
-        (GateKind::Intervention, "retry" | "skip") if gate.lack == Some(Lack::Rounds) => None,
         (GateKind::Intervention, "retry") => {
             Some(Command::Retry { place, note, agent: None, from: None })
         }

@@ -269,6 +269,8 @@ pub(super) fn split(
 pub(super) fn only_a_run(what: &str, typed: &[String], folder: &RunFolder) -> Failure {
     let run = folder.id.short();
     match typed {
+        // Nothing at all is no id either.
+        [word] if word.trim().is_empty() => Failure::usage(format!("there is no {what}")),
         [word] if word.to_lowercase() != run && word.to_lowercase() != folder.id.as_str() => {
             Failure::usage(format!("there is no {what}: `{word}` is taken for run {run}"))
         }

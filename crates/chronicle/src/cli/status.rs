@@ -1,5 +1,6 @@
 //! `chronicle status`: shows one run.
 
+use chronicle_core::base::cells::pad;
 use chronicle_core::base::usage::Usage;
 use chronicle_core::view::{AttemptRow, BudgetRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::words;
@@ -56,6 +57,9 @@ fn warn_of_trees(project: &Project, supervised: bool) {
         ));
     }
 }
+
+/// Cells of a phase's name in its row.
+const PLACE: usize = 20;
 
 /// What happens between attempts. It takes long in a large project, or if a large file changed.
 pub(super) const RECORDING: &str = "recording the project's files";
@@ -128,9 +132,12 @@ pub(super) fn say(view: &RunView) {
         let fields = view.unenforced.join("; ");
         lines.push(format!("  {} {fields}", paint.ink(Ink::Bad, "not enforced:")));
     }
+    lines.extend(view.ending.as_ref().map(|it| format!("\n  {}", paint.ink(Ink::Busy, it))));
     if let Some(reason) = view.reason.as_ref().filter(|reason| !reason.trim().is_empty()) {
         lines.push(String::new());
-        lines.push(format!("  {}: {}", view.status, words::whole(reason)));
+        // Of a run that is not at rest yet, the line above says what it is.
+        let what = if view.ending.is_some() { "reason" } else { view.status.as_str() };
+        lines.push(format!("  {what}: {}", words::whole(reason)));
     }
     if let Some(completion) = &view.completion {
         lines.push(String::new());
@@ -190,6 +197,7 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
         Mark::Skipped => paint.ink(Ink::Dim, "-"),
         Mark::Current => paint.ink(Ink::Busy, "●"),
         Mark::Stopped => paint.ink(Ink::Bad, "×"),
+        Mark::ForPerson => paint.ink(Ink::Busy, "?"),
         Mark::Pending => paint.ink(Ink::Dim, "·"),
     };
     let said = words::one_line(&phase.summary);
@@ -205,15 +213,23 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
             format!(" {}", paint.ink(Ink::Dim, &words::one_line(name)))
         });
         let place = phase.place.as_str();
+        // As in a run that another program began.
+        if phase.mark == Mark::ForPerson {
+            let left = paint.ink(Ink::Dim, "left for a person");
+            return format!("{indent}{sign} {} {left}{said}", pad(place, PLACE));
+        }
         return if inner.is_empty() {
             format!("{indent}{sign} {place}{said}")
         } else {
-            format!("{indent}{sign} {place:<20}{inner}{said}")
+            format!("{indent}{sign} {}{inner}{said}", pad(place, PLACE))
         };
     }
     let facts = facts(phase.attempts, &phase.spent, phase.active_ms);
     let facts = files(phase).map_or(facts.clone(), |files| format!("{facts}, {files}"));
-    format!("{indent}{sign} {:<20} {}{said}", phase.place.as_str(), paint.ink(Ink::Dim, &facts))
+    let left = if phase.mark == Mark::ForPerson { ", left for a person" } else { "" };
+    let facts = facts + left;
+    let place = pad(phase.place.as_str(), PLACE);
+    format!("{indent}{sign} {place} {}{said}", paint.ink(Ink::Dim, &facts))
 }
 
 /// Who works now, for how long, and how busily.
@@ -249,7 +265,9 @@ fn total(view: &RunView) -> String {
     if view.attempts == 0 {
         return "\n  no attempts".to_owned();
     }
-    format!("\n  {} of work", facts(view.attempts, &view.spent, view.active_ms))
+    let facts = facts(view.attempts, &view.spent, view.active_ms);
+    let of_work = if view.active_ms > 0 { " of work" } else { "" };
+    format!("\n  {facts}{of_work}")
 }
 
 fn budget_line(row: &BudgetRow) -> String {
@@ -265,12 +283,9 @@ fn facts(attempts: usize, cost: &Spent, active_ms: u64) -> String {
     let attempts =
         if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let cost = (cost.tokens > 0).then(|| spent(cost));
-    // Time is counted when an attempt reports or ends: one that was killed at once has none.
-    let time = match active_ms {
-        0 => "less than a second".to_owned(),
-        _ => words::duration(active_ms),
-    };
-    let parts = std::iter::once(attempts).chain(cost).chain([time]);
+    // Time is counted when an attempt reports or ends. Of one that was killed before that, nothing is known.
+    let time = (active_ms > 0).then(|| words::duration(active_ms));
+    let parts = std::iter::once(attempts).chain(cost).chain(time);
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -290,9 +305,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_counted_time_is_less_than_a_second() {
+    fn a_time_that_nobody_counted_is_not_shown() {
         let none = Spent { tokens: 0, usd_micros: 0, priced: true, estimated: false };
-        assert_eq!(facts(1, &none, 0), "1 attempt, less than a second");
+        assert_eq!(facts(1, &none, 0), "1 attempt");
         assert_eq!(facts(2, &none, 1_500), "2 attempts, 1.5 s");
     }
 }

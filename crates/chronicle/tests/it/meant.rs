@@ -218,6 +218,10 @@ fn a_short_word_that_is_taken_for_a_run_is_told() {
         let said = said.talks(&format!("there is no {what}: `{word}` is taken for run {run}"));
         said.talks(&format!("Hint: chronicle {command} {run}"));
     }
+    for (command, what) in [("answer", "an answer"), ("reject", "a reason")] {
+        let said = session.chronicle(&[command, ""]).exits(2);
+        assert!(!said.stderr.contains("is taken for"), "{what}: {}", said.stderr);
+    }
     assert_eq!(session.ledger_lines(), lines);
     session.chronicle(&["reject", &run, word]).exits(0);
 }
@@ -230,6 +234,8 @@ fn a_cancelled_run_whose_cleanup_has_still_to_run_is_the_one_to_resume() {
     session.run().exits(4);
     session.chronicle(&["cancel"]).exits(0);
     assert!(!session.has("cleaned"));
+    let status = session.chronicle(&["status"]).exits(0).stdout;
+    assert!(status.contains("  cancelled: the cleanup of `work` has still to run\n"), "{status}");
     session.chronicle(&["resume"]);
     assert!(session.has("cleaned"));
     session.chronicle(&["resume"]).exits(2).talks("no run can continue");

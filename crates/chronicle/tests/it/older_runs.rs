@@ -87,7 +87,11 @@ fn a_run_of_the_chronicle_that_waits_for_a_person_still_does() {
     session.write(".pi/chronicle/sessions/00c0ffee12345678.json", &waits);
     session.write("script.yaml", SCRIPT);
     session.write(".chronicle/config.toml", "agent = \"scripted:script.yaml\"\n");
-    session.chronicle(&["resume", "00c0ffee"]).exits(4).prints("chronicle go");
+    session
+        .chronicle(&["resume", "00c0ffee"])
+        .exits(4)
+        .prints("left for a person")
+        .prints("chronicle go");
     session.chronicle(&["go", "build"]).exits(0);
     session.chronicle(&["resume"]).exits(0);
     session.assert_whole();

@@ -41,7 +41,7 @@ pub use load::{FieldAt, Known, Loaded, Source, assemble, load};
 pub use model::*;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;
-pub use targets::allowed_targets;
+pub use targets::{allowed_targets, is_left_by_verdict, is_skippable, only_target};
 pub use unit::{Files, Format, Trouble, Unit, read, read_chains, read_chains_upon, read_upon};
 pub use yaml::FILE_MAX;
 

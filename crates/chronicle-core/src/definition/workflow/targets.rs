@@ -1,7 +1,7 @@
 //! Possible targets of a phase.
 
-use super::Phase;
-use crate::base::ids::{DONE, PhaseId};
+use super::{Phase, PhaseKind};
+use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId};
 
 /// Every target that a worker of this phase may name: `next`, the targets of `on`, and `done` at an end.
 pub fn allowed_targets(phase: &Phase) -> Vec<PhaseId> {
@@ -14,4 +14,30 @@ pub fn allowed_targets(phase: &Phase) -> Vec<PhaseId> {
         }
     }
     targets
+}
+
+/// Where a phase leads if nobody names a target: the edge of `on` for the outcome, the only `next`, or `done` at an end. `None` if
+/// there are several ways on, or only a verdict leads on.
+pub fn only_target(phase: &Phase, outcome: &Outcome) -> Option<PhaseId> {
+    if let Some(target) = phase.on.get(outcome) {
+        return Some(target.clone());
+    }
+    if is_left_by_verdict(phase, outcome) {
+        return None;
+    }
+    match phase.next.as_slice() {
+        [] => Some(PhaseId::from(DONE)),
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// True if this outcome leads nowhere because the worker's verdict decides.
+pub fn is_left_by_verdict(phase: &Phase, outcome: &Outcome) -> bool {
+    outcome.as_str() == COMPLETE && phase.run == PhaseKind::Worker && phase.asks_verdict()
+}
+
+/// True if a person may go on without the work of a phase: only one way leads on from it.
+pub fn is_skippable(phase: &Phase) -> bool {
+    only_target(phase, &Outcome::from(COMPLETE)).is_some()
 }

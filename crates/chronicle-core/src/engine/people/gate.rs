@@ -3,7 +3,7 @@
 use super::super::budget;
 use super::super::scratch::Scratch;
 use super::{emit_answer, refuse_over};
-use crate::base::ids::{GateId, HUMAN_INTERVENTION};
+use crate::base::ids::GateId;
 use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
 use crate::event::{GateAnswer, GateKind, GateOpened, chosen};
@@ -158,7 +158,7 @@ fn named(state: &State, id: GateId, fits: Fits) -> Result<&Gate, String> {
     match &gate.answered {
         // The first answer counts. Whoever comes second must know that theirs had no effect.
         Some((answer, who, at)) => Err(format!("{id} was {} by {who} at {at}", past(gate, answer))),
-        None if !fits(&gate.opened) => Err(instead(gate)),
+        None if !fits(&gate.opened) => Err(instead(state, gate)),
         None => Ok(gate),
     }
 }
@@ -172,7 +172,7 @@ fn only(state: &State, fits: Fits) -> Result<&Gate, String> {
             one.opened.gate, one.opened.place, two.opened.gate, two.opened.place
         )),
         (None, _) => Err(match state.open_gates().next() {
-            Some(gate) => instead(gate),
+            Some(gate) => instead(state, gate),
             None => nobody_asked(state, fits),
         }),
     }
@@ -191,7 +191,7 @@ fn nobody_asked(state: &State, fits: Fits) -> String {
 }
 
 /// The command that would answer this gate.
-pub(super) fn instead(gate: &Gate) -> String {
+pub(super) fn instead(state: &State, gate: &Gate) -> String {
     let id = gate.opened.gate;
     match gate.opened.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
@@ -203,17 +203,7 @@ pub(super) fn instead(gate: &Gate) -> String {
         }
         GateKind::Budget => words::asks_for_more(id),
         GateKind::Intervention => {
-            let ways = match &gate.opened {
-                // There is no phase that could be tried again or skipped.
-                opened if opened.place.phase().as_str() == HUMAN_INTERVENTION => {
-                    "use `go` with a phase"
-                }
-                opened if opened.lack == Some(Lack::Rounds) => {
-                    "use `go` with `--loops`, `retry`, or `go` with a phase"
-                }
-                _ => "use `retry`, `skip`, or `go` with a phase",
-            };
-            format!("{id} waits for a decision: {ways}")
+            format!("{id} waits for a decision: use {}", words::ways_in_words(state, &gate.opened))
         }
     }
 }
@@ -222,7 +212,10 @@ fn no_gate(state: &State, id: GateId) -> String {
     if state.had_gate(id) {
         format!("{id} was answered long ago: `chronicle log` says how")
     } else {
-        format!("there is no gate {id}")
+        match words::open_gates(state) {
+            Some(open) => format!("there is no gate {id}; open: {open}"),
+            None => format!("there is no gate {id}, and nothing is being asked"),
+        }
     }
 }
 

@@ -61,8 +61,8 @@ fn start(scratch: &mut Scratch<'_>, start: &RunStarted) -> Answer {
         return Answer::Refused("there is no workflow to run".to_owned());
     };
     if workflow.phase(&workflow.initial).is_none() {
-        let (key, initial) = (&workflow.key, &workflow.initial);
-        return Answer::Refused(format!("workflow `{key}` has no phase `{initial}`"));
+        let (name, initial) = (&workflow.name, &workflow.initial);
+        return Answer::Refused(format!("workflow `{name}` has no phase `{initial}`"));
     }
     if let Some(why) = start.carried.as_ref().and_then(|it| fits(start, it).err()) {
         return Answer::Refused(why);

@@ -1,6 +1,5 @@
 //! Commands that move a run: `retry`, `skip` and `go`.
 
-use super::super::loops::too_often;
 use super::super::scratch::Scratch;
 use super::super::sent;
 use super::super::target::resolve;
@@ -8,10 +7,12 @@ use super::gate::instead;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind};
+use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
 use crate::event::wait::WaitEnded;
 use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
 use crate::state::{Frame, Sent, Stage, State, WayOut};
+use crate::words;
 
 /// How a person wants a phase tried again.
 pub(in crate::engine) struct Wish<'w> {
@@ -44,8 +45,9 @@ pub(in crate::engine) fn retry(
     }
     // The same agent would run into the same limit at once. Another agent may be one whose price is known.
     if kind == Some(GateKind::Budget) && wish.agent.is_none() {
-        let opened = scratch.state().gate(gate);
-        return Answer::Refused(opened.map_or_else(String::new, instead));
+        let state = scratch.state();
+        let opened = state.gate(gate);
+        return Answer::Refused(opened.map_or_else(String::new, |gate| instead(state, gate)));
     }
     let Some(phase) = scratch.state().phase_at(&place) else {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
@@ -103,7 +105,8 @@ fn check_from(phase: &Phase, from: Option<u32>) -> Result<(), String> {
     match (phase.run, from as usize) {
         (PhaseKind::Command, from) if (1..=count).contains(&from) => Ok(()),
         (PhaseKind::Command, _) => Err(format!(
-            "`{name}` has no command {from}: it has {count}, and `skip` goes on without any of them"
+            "`{name}` has no command {from}: it has {count}, and {} without any of them",
+            words::goes_on(phase)
         )),
         _ => Err(format!("`{name}` runs no commands: `retry` without `--from` tries it again")),
     }
@@ -192,7 +195,7 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
     let place = frame.place();
     let opened = state.gate(gate).ok_or_else(|| format!("there is no gate {gate}"))?;
     if opened.opened.gate_kind != GateKind::Intervention {
-        return Err(instead(opened));
+        return Err(instead(state, opened));
     }
     if let Stage::Gated { held, .. } = &frame.stage
         && let Stage::BrokeOff { parting: Break::FollowUp(wanted) } = &**held
@@ -200,10 +203,10 @@ fn skipped(state: &State, gate: GateId, frame: &Frame) -> Result<Skipped, String
         return Ok(Skipped::Wanted(wanted.persona.clone()));
     }
     if let Stage::Gated { held, .. } = &frame.stage
-        && let Stage::Left(WayOut { target: Some(to), issues, .. }) = &**held
+        && let Stage::Left(WayOut { target: Some(to), .. }) = &**held
     {
         // The worker's target stands. If its edge was taken too often, skipping would only open the same gate again.
-        if too_often(state, frame, to, issues).is_some() {
+        if opened.opened.lack == Some(Lack::Rounds) {
             return Err(format!(
                 "`{place}` would be left for `{to}` again, which has reached its limit: `go` with \
                  `--loops` allows more, `go` with another phase goes elsewhere"
@@ -244,7 +247,7 @@ fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &
         (None, _) => Err(match place {
             Some(place) => format!("`{place}` does not wait for a person"),
             None => match state.open_gates().next() {
-                Some(gate) => instead(gate),
+                Some(gate) => instead(state, gate),
                 None => "no place waits for a person".to_owned(),
             },
         }),
@@ -298,5 +301,5 @@ fn check_phase(state: &State, frame: &Frame, to: &PhaseId) -> Result<(), String>
     }
     let known: Vec<String> =
         workflow.phases.iter().map(|phase| format!("`{}`", phase.id)).collect();
-    Err(format!("workflow `{}` has no phase `{to}`; it has {}", workflow.key, known.join(", ")))
+    Err(format!("workflow `{}` has no phase `{to}`; it has {}", workflow.name, known.join(", ")))
 }

@@ -51,7 +51,7 @@ pub(super) fn accept(
     if is_old {
         return Ok(Answer::Accepted(ALREADY.to_owned()));
     }
-    let answer = words::breaking_off(&parting);
+    let answer = words::breaking_off(&parting, frame);
     if attempt.parting.as_ref().is_some_and(|(before, _)| *before == parting) {
         return Ok(Answer::Accepted(answer));
     }

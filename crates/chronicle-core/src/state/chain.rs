@@ -31,10 +31,36 @@ fn fill(template: &str, input: &str, original: &str) -> String {
         let known = [("$INPUT", input), ("$ORIGINAL", original)];
         let word = known.into_iter().find(|(word, _)| from.starts_with(word));
         let (word, value) = word.unwrap_or(("$", "$"));
-        text.push_str(value);
         rest = &from[word.len()..];
+        if value.starts_with('>') {
+            rest = set_apart(&mut text, value, rest);
+        } else {
+            text.push_str(value);
+        }
     }
     text + rest
+}
+
+/// Puts a citation between blank lines, and gives what comes after it. A line that follows a citation without a blank line, or
+/// stands on its last one, is part of it, and the chain's own words must stay its own.
+fn set_apart<'t>(text: &mut String, citation: &str, rest: &'t str) -> &'t str {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    if line.trim().is_empty() {
+        text.truncate(text.len() - line.len());
+    } else {
+        text.push('\n');
+    }
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+    text.push_str(citation);
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let breaks = rest.len() - rest.trim_start_matches('\n').len();
+    if !rest.trim().is_empty() {
+        text.push_str(&"\n"[..usize::from(breaks < 2)]);
+        text.push_str(&"\n"[..usize::from(breaks < 1)]);
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -49,5 +75,19 @@ mod tests {
         );
         assert_eq!(fill("$ $IN $$INPUT $", "x", "y"), "$ $IN $x $");
         assert_eq!(fill("", "x", "y"), "");
+    }
+
+    #[test]
+    fn the_chains_own_words_are_no_part_of_a_citation() {
+        for (template, filled) in [
+            ("Judge $INPUT and change nothing.", "Judge \n\n> a\n> b\n\nand change nothing."),
+            ("Judge:\n$INPUT\nChange nothing.", "Judge:\n\n> a\n> b\n\nChange nothing."),
+            ("Judge:\n\n$INPUT\n\nChange nothing.", "Judge:\n\n> a\n> b\n\nChange nothing."),
+            ("$INPUT", "> a\n> b"),
+            ("  $INPUT \n", "> a\n> b\n"),
+            ("$INPUT$INPUT.", "> a\n> b\n\n> a\n> b\n\n."),
+        ] {
+            assert_eq!(fill(template, "> a\n> b", "task"), filled, "{template}");
+        }
     }
 }

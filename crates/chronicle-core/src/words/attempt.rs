@@ -163,6 +163,10 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Auth => "is not signed in",
         CrashClass::Quota => "has used up its quota",
         CrashClass::Overload => "found its model's service overloaded",
+        // How Node says that a file is locked: of what an agent cannot reach for some seconds, the only one that is here.
+        CrashClass::Unreachable if crash.text.contains("ELOCKED") => {
+            "found a file of its own locked"
+        }
         CrashClass::Unreachable => "could not reach its model's service",
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",

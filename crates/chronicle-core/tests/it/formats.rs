@@ -93,6 +93,7 @@ fn personas_as_people_write_them() {
         "---\nname: p\nprovider: openai\nmodel: gpt\nthinkingLevel: low\ndisallowedTools: Bash\npermissionMode: plan\nshoes: 9\n---\n",
         &expect![[r#"
             {"name":"p","tools":{"allow":["read","grep","find","ls","glob"],"deny":["Bash"]},"model":"openai/gpt","thinking":"low"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             note[permission-mode] f:7:1: `permissionMode: plan` leaves only tools that read: `read`, `grep`, `find`, `ls`, `glob`
             note[unknown-field] f:8:1: a persona has no field `shoes`: it is ignored
         "#]],
@@ -101,6 +102,7 @@ fn personas_as_people_write_them() {
         "---\nname: p\neffort: ultra\n---\n",
         &expect![[r#"
             {"name":"p"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             warning[wrong-type] f:3:9: `effort` must be one of off, minimal, low, medium, high, xhigh, max: it is ignored
         "#]],
     );
@@ -112,6 +114,7 @@ fn calls_that_are_denied_deny_the_tool_and_calls_that_are_allowed_allow_nothing(
         "---\nname: p\ndisallowedTools: Bash(rm *, mv *), Edit\ntools: Bash(git *), Read\n---\n",
         &expect![[r#"
             {"name":"p","tools":{"allow":["Bash(git *)","Read"],"deny":["Bash","Edit"]}}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             warning[tool-with-arguments] f:3:18: `Bash(rm *, mv *)` names some calls: `Bash` is denied as a whole (hint: write `Bash`)
             warning[tool-with-arguments] f:4:8: `Bash(git *)` names some calls, not a tool: it allows nothing (hint: write `Bash`)
         "#]],
@@ -133,61 +136,77 @@ fn a_permission_mode_is_enforced_or_answered() {
         "permissionMode: plan",
         &expect![[r#"
             {"allow":["read","grep","find","ls","glob"]}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             note[permission-mode] f:2:1: `permissionMode: plan` leaves only tools that read: `read`, `grep`, `find`, `ls`, `glob`
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
         "#]],
     );
     check(
         "permission-mode: Plan\ntools: Read, Edit, Bash, mcp__x\ndisallowedTools: Grep",
         &expect![[r#"
             {"allow":["Read"],"deny":["Grep"]}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             note[permission-mode] f:2:1: `permission-mode: Plan` leaves only tools that read: `read`, `grep`, `find`, `ls`, `glob`
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
         "#]],
     );
     check(
         "permissionMode: acceptEdits",
         &expect![[r#"
-        {}
-        note[permission-mode] f:2:1: `permissionMode: acceptEdits` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
-    "#]],
+            {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            note[permission-mode] f:2:1: `permissionMode: acceptEdits` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+        "#]],
     );
     check(
         "permissionMode: bypassPermissions",
         &expect![[r#"
-        {}
-        note[permission-mode] f:2:1: `permissionMode: bypassPermissions` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
-    "#]],
+            {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            note[permission-mode] f:2:1: `permissionMode: bypassPermissions` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+        "#]],
     );
     check(
         "permissionMode: default",
         &expect![[r#"
-        {}
-        note[permission-mode] f:2:1: `permissionMode: default` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
-    "#]],
+            {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            note[permission-mode] f:2:1: `permissionMode: default` has no effect: in a run, calls are allowed by the lists of tools, and nobody is asked
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+        "#]],
     );
     check(
         "permissionMode: dontAsk",
         &expect![[r#"
-        {}
-        note[not-supported-yet] f:2:1: `permissionMode: dontAsk` is not supported yet: a workflow with this persona is refused
-        error[not-supported-yet] f:2:1: this version cannot enforce `permissionMode: dontAsk`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    "#]],
+            {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            note[not-supported-yet] f:2:1: `permissionMode: dontAsk` is not supported yet: a workflow with this persona is refused
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            error[not-supported-yet] f:2:1: this version cannot enforce `permissionMode: dontAsk`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        "#]],
     );
     check(
         "permissionMode: [plan]",
         &expect![[r#"
             {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             note[not-supported-yet] f:2:1: `permissionMode` is not supported yet: a workflow with this persona is refused
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             error[not-supported-yet] f:2:1: this version cannot enforce `permissionMode`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
         "#]],
     );
     check(
         "hooks:\n  PreToolUse:\n    - matcher: Bash\nmemory: user",
         &expect![[r#"
-        {}
-        note[not-supported-yet] f:2:1: `hooks` is not supported yet: a workflow with this persona is refused
-        note[unused-field] f:5:1: `memory` is another program's: it has no effect here
-        error[not-supported-yet] f:2:1: this version cannot enforce `hooks`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    "#]],
+            {}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            note[not-supported-yet] f:2:1: `hooks` is not supported yet: a workflow with this persona is refused
+            note[unused-field] f:5:1: `memory` is another program's: it has no effect here
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            error[not-supported-yet] f:2:1: this version cannot enforce `hooks`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
+        "#]],
     );
 }
 
@@ -265,21 +284,24 @@ fn a_list_of_tools_that_is_not_read_is_told_with_its_place() {
     check_persona(
         "---\nname: scout\nTools: read\n---\n",
         &expect![[r#"
-        {"name":"scout"}
-        error[unread-tools] f:3:1: `Tools` looks like a list of tools and is not read as one (hint: did you mean `tools`?)
-    "#]],
+            {"name":"scout"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            error[unread-tools] f:3:1: `Tools` looks like a list of tools and is not read as one (hint: did you mean `tools`?)
+        "#]],
     );
     check_persona(
         "---\nname: scout\n disallowedTools: bash\n---\n",
         &expect![[r#"
-        {"name":"scout"}
-        error[unread-tools] f:3:1: `disallowedTools` looks like a list of tools and is not read as one (hint: begin a line with `disallowedTools:`, without blanks before it)
-    "#]],
+            {"name":"scout"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            error[unread-tools] f:3:1: `disallowedTools` looks like a list of tools and is not read as one (hint: begin a line with `disallowedTools:`, without blanks before it)
+        "#]],
     );
     check_persona(
         "---\nname: scout\ntools: bash\ntools: read\nname: two\n---\n",
         &expect![[r#"
             {"name":"scout","tools":{"allow":["bash"]}}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             error[duplicate-key] f:4:1: `tools` is said twice (hint: write one list)
             note[duplicate-key] f:5:1: `name` is said twice: the first one counts
         "#]],
@@ -287,9 +309,10 @@ fn a_list_of_tools_that_is_not_read_is_told_with_its_place() {
     check_persona(
         "---\nname: scout\ntools: {allow: [read]}\n---\n",
         &expect![[r#"
-        {"name":"scout"}
-        error[wrong-type] f:3:8: `tools` must be a list of names (hint: write `tools: read, grep` for what is allowed, `disallowedTools: bash` for what is denied)
-    "#]],
+            {"name":"scout"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
+            error[wrong-type] f:3:8: `tools` must be a list of names (hint: write `tools: read, grep` for what is allowed, `disallowedTools: bash` for what is denied)
+        "#]],
     );
     check_persona(
         "# Scout\n---\ntools: read\n---\n",
@@ -303,6 +326,7 @@ fn a_list_of_tools_that_is_not_read_is_told_with_its_place() {
         "---\ndescription: a: b\ndisallowedTools: bash,\n  write\n---\n",
         &expect![[r#"
             {"name":"stem","description":"a: b","tools":{"deny":["bash"]}}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             error[unread-tools] f:4:1: this line of `disallowedTools` is not read (hint: write all names on one line, separated by commas)
         "#]],
     );
@@ -376,6 +400,7 @@ fn files_that_are_no_personas() {
         "---\nname: \"a\\u0007b\"\n---\n",
         &expect![[r#"
             {"name":"a\\u0007b"}
+            warning[no-instructions] f: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             error[bad-name] f:1:1: the name `a�b` contains a control character
         "#]],
     );

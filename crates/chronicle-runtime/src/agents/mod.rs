@@ -81,8 +81,8 @@ pub trait Adapter: Send {
     fn has_open_request(&self) -> bool {
         false
     }
-    /// How to derive the cause of a crash from its stderr, if it says so nowhere else.
-    fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
+    /// How to derive the cause of a crash from its stderr, if it says so nowhere else, and what of it tells a person.
+    fn died_of(&self) -> fn(&str) -> Option<(CrashClass, String)> {
         |_| None
     }
     /// How it is started to find out whether it works here at all, without asking a model; none where there is nothing to try.

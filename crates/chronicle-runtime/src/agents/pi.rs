@@ -25,6 +25,9 @@ const EXTENSION_FILE: &str = "chronicle.cjs";
 const PERSONA_FILE: &str = "persona.md";
 /// The session of a trial: nothing is said in it.
 const TRIAL_SESSION: &str = "chronicle-trial";
+/// Words of the lines in which it tells that a file is locked; its stack and its code are left out.
+const LOCKED: [&str; 3] = ["ELOCKED", "Lock file", "file: '"];
+const LOCKED_LINE_MAX: usize = 400;
 /// The levels that it knows.
 const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -158,8 +161,20 @@ impl Adapter for Pi {
         |line| line.trim_start().starts_with("Warning: No project session found with id")
     }
 
-    fn died_of(&self) -> fn(&str) -> Option<CrashClass> {
-        |errors| errors.contains("No session found matching").then_some(CrashClass::SessionGone)
+    fn died_of(&self) -> fn(&str) -> Option<(CrashClass, String)> {
+        |errors| {
+            if errors.contains("No session found matching") {
+                return Some((CrashClass::SessionGone, errors.to_owned()));
+            }
+            // A Pi that was killed leaves the lock of a file behind, and it counts for some seconds: that passes by itself, as a
+            // service does that cannot be reached.
+            let tells = |line: &&str| {
+                LOCKED.iter().any(|word| line.contains(word)) && line.len() <= LOCKED_LINE_MAX
+            };
+            let told: Vec<&str> = errors.lines().map(str::trim).filter(tells).collect();
+            let is_locked = told.iter().any(|line| line.contains("ELOCKED"));
+            is_locked.then(|| (CrashClass::Unreachable, told.join(" ")))
+        }
     }
 }
 
@@ -206,4 +221,22 @@ fn confirmed(request: &str, answer: &str) -> String {
 
 fn cancelled(request: &str) -> String {
     json!({"type": "extension_ui_response", "id": request, "cancelled": true}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_a_killed_pi_left_behind_passes_by_itself() {
+        let errors = "file:///x/chunk.js:3\nvar x=`ELOCKED`;".to_owned()
+            + &"x".repeat(LOCKED_LINE_MAX)
+            + "\n\nError: Lock file is already being held\n    at lock (file:///x/chunk.js:3:19796) {\n"
+            + "  code: 'ELOCKED',\n  file: '/home/me/.pi/agent'\n}\n\nNode.js v24.21.0";
+        let died_of = Pi::new(Vec::new()).died_of();
+        let told =
+            "Error: Lock file is already being held code: 'ELOCKED', file: '/home/me/.pi/agent'";
+        assert_eq!(died_of(&errors), Some((CrashClass::Unreachable, told.to_owned())));
+        assert_eq!(died_of("Error: it is broken"), None);
+    }
 }

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chronicle_core::definition::workflow::{Known, Problem, Severity, Trouble, Unit, assemble};
+use chronicle_core::definition::workflow::{
+    Known, KnownPersonas, Problem, Severity, Trouble, Unit, assemble,
+};
 
 use super::Origin;
 
@@ -80,12 +82,16 @@ pub(super) struct Pool<'c> {
     found: &'c [Candidate],
     by_key: ByKey<'c>,
     blind: &'c [Blind],
-    personas: &'c [&'c str],
+    personas: KnownPersonas<'c>,
 }
 
 impl<'c> Pool<'c> {
     /// Candidates in search order, unreadable places, and existing personas.
-    pub(super) fn new(found: &'c [Candidate], blind: &'c [Blind], personas: &'c [&'c str]) -> Self {
+    pub(super) fn new(
+        found: &'c [Candidate],
+        blind: &'c [Blind],
+        personas: KnownPersonas<'c>,
+    ) -> Self {
         let mut by_key = ByKey::new();
         for candidate in found {
             by_key.entry(&candidate.unit.key).or_default().push(candidate);

@@ -29,7 +29,8 @@ use std::sync::Arc;
 use chronicle_core::base::limits::Limits;
 use chronicle_core::definition::persona::{Persona, TEAM_OF_ALL, Team};
 use chronicle_core::definition::workflow::{
-    Format, Known, Loaded, Problem, Severity, Show, Source, Trouble, Unit, assemble, read_upon,
+    Format, Known, KnownPersonas, Loaded, Problem, Severity, Show, Source, Trouble, Unit, assemble,
+    read_upon,
 };
 use thiserror::Error;
 
@@ -149,9 +150,10 @@ pub fn find(project: &Project) -> Catalog {
 pub fn find_in(places: &Places) -> Catalog {
     let (personas, of_personas) = personas::find(places);
     // Personas first: whether a workflow can be used depends on which of them there are.
-    let names: Vec<&str> = personas.iter().map(|it| it.persona.name.as_str()).collect();
-    let (mut workflows, mut problems) = workflows::find(places, &names);
-    let (teams, wrong) = personas::teams(places, &names);
+    let (written, builtin) = personas::names(&personas);
+    let names = KnownPersonas { written: &written, builtin: &builtin };
+    let (mut workflows, mut problems) = workflows::find(places, names);
+    let (teams, wrong) = personas::teams(places, names);
     problems.absorb(of_personas);
     problems.absorb(wrong);
     tell_commands(&mut workflows);
@@ -198,10 +200,10 @@ impl Catalog {
     }
 
     fn assemble(&self, unit: &Arc<Unit>) -> Loaded {
-        let personas: Vec<&str> = self.personas.iter().map(|it| it.persona.name.as_str()).collect();
+        let (written, builtin) = personas::names(&self.personas);
         let workflows: Vec<&str> = self.workflows.iter().map(|it| it.key.as_str()).collect();
         let known = Known {
-            personas: Some(&personas),
+            personas: Some(KnownPersonas { written: &written, builtin: &builtin }),
             workflows: &workflows,
             accepts_unenforced: self.accepts_unenforced,
         };

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::persona::{self, Persona, Team};
-use chronicle_core::definition::workflow::{Format, Problem, Severity, Source, Trouble};
+use chronicle_core::definition::workflow::{
+    Format, KnownPersonas, Problem, Severity, Source, Trouble,
+};
 
 use super::files::{self, FolderEntry, has_ending};
 use super::places::{Places, harmless};
@@ -315,12 +317,26 @@ fn pages(folder: &PersonaFolder, search: &mut Search) -> Vec<Page> {
     pages
 }
 
+/// Names of the personas that have a file, and of those that are built in.
+pub(super) fn names(personas: &[FoundPersona]) -> (Vec<&str>, Vec<&str>) {
+    let names = |is_builtin: bool| -> Vec<&str> {
+        let is_one = |found: &&FoundPersona| (found.origin.level == Level::Builtin) == is_builtin;
+        personas.iter().filter(is_one).map(|found| found.persona.name.as_str()).collect()
+    };
+    (names(false), names(true))
+}
+
 /// Every team, the first of each name, and problems of their files.
-pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, FileProblems) {
+pub(super) fn teams(
+    places: &Places,
+    personas: KnownPersonas<'_>,
+) -> (Vec<FoundTeam>, FileProblems) {
     let mut found: Vec<FoundTeam> = Vec::new();
     let mut problems = FileProblems::default();
     let own = [".chronicle", "agents", ".claude/agents", ".pi/agents"];
     let own = own.map(|folder| (places.own(folder).join(TEAMS), Level::Project));
+    let ours: Vec<PathBuf> =
+        [places.own(".chronicle").join(TEAMS)].into_iter().chain(places.ours(TEAMS)).collect();
     let user = [places.ours(TEAMS), places.of_pi("agents").map(|folder| folder.join(TEAMS))];
     let user = user.into_iter().flatten().map(|path| (path, Level::User));
     let all = own.into_iter().chain(user);
@@ -334,7 +350,18 @@ pub(super) fn teams(places: &Places, personas: &[&str]) -> (Vec<FoundTeam>, File
                 continue;
             }
         };
-        let (teams, wrong) = persona::read_teams(&source, personas);
+        // A team of another program means the files that it was written beside, and nothing that is built in here.
+        let is_ours = ours.contains(&path.with_extension("yaml"));
+        let builtin = if is_ours { personas.builtin } else { &[] };
+        let known: Vec<&str> = personas.written.iter().chain(builtin).copied().collect();
+        let (mut teams, wrong) = persona::read_teams(&source, &known);
+        let is_lacking = |member: &String| {
+            let is_it = |name: &&str| name.eq_ignore_ascii_case(member);
+            personas.builtin.iter().any(is_it) && !known.iter().any(is_it)
+        };
+        for team in &mut teams {
+            team.members.retain(|member| !is_lacking(member));
+        }
         problems.add(&source, wrong);
         let origin = Origin::of(level, &path);
         let new = teams.into_iter().filter(|team| names.insert(team.name.to_lowercase()));

@@ -8,7 +8,7 @@ use std::thread::ScopedJoinHandle;
 use chronicle_core::base::limits::Limits;
 use chronicle_core::base::quote::is_deceptive;
 use chronicle_core::definition::workflow::{
-    Format, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
+    Format, KnownPersonas, Severity, Source, Trouble, Unit, read_chains_upon, read_upon,
 };
 
 use super::builtin::{Builtin, PREFIX, builtin_key, builtin_phase};
@@ -32,7 +32,10 @@ const TEXTS_MAX: usize = 64 * 1024 * 1024;
 const CHAINS: &str = "agent-chain.yaml";
 
 /// Every workflow in the order of the list, given these personas, and problems of files that define none.
-pub(super) fn find(places: &Places, personas: &[&str]) -> (Vec<FoundWorkflow>, FileProblems) {
+pub(super) fn find(
+    places: &Places,
+    personas: KnownPersonas<'_>,
+) -> (Vec<FoundWorkflow>, FileProblems) {
     let mut search = Search {
         places,
         found: Vec::new(),

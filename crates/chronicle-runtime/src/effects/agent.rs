@@ -113,7 +113,7 @@ struct AgentShared {
     watchdog: Watchdog,
     /// Whether it was told to end, in whatever way.
     is_stopped: AtomicBool,
-    died_of: fn(&str) -> Option<CrashClass>,
+    died_of: fn(&str) -> Option<(CrashClass, String)>,
     /// Tells lines of its standard error that explain no end.
     is_noise: fn(&str) -> bool,
     voice: Voice,
@@ -211,7 +211,7 @@ impl AgentShared {
             last.remark("what its last request cost is not known".to_owned());
         }
         let stderr = self.context.redactor.redact(&last.stderr.text()).into_owned();
-        let died_of = || Some(((self.died_of)(&stderr)?, stderr.clone()));
+        let died_of = || (self.died_of)(&stderr);
         // A killed agent may have had no time to print anything, so silence is only a clue if it exited by itself.
         let was_told = self.is_stopped.load(Ordering::SeqCst);
         let by_itself = !was_told
@@ -230,9 +230,7 @@ impl AgentShared {
             remarks: last.remarks.clone(),
             stderr: stderr.clone(),
             // It arrived in pieces; only the joined text shows a secret.
-            final_text: Some(Box::new(FinalText(
-                self.context.redactor.redact(&last.said).into_owned(),
-            ))),
+            final_text: Some(Box::new(FinalText(last.final_text(&self.context.redactor)))),
             ..EndSeen::default()
         };
         let seen = ended_as(seen, end);

@@ -1,5 +1,7 @@
 //! Workflows of other programs: what they mean here.
 
+use std::path::Path;
+
 use chronicle_runtime::for_tests::discover;
 use expect_test::expect;
 
@@ -198,4 +200,128 @@ fn lists_of_pi_workflows_bind_the_workers_own_calls_and_a_loop_policy_of_the_chr
     assert_eq!((allowed, lists[1].own_only), (Some(&["read".to_owned()][..]), false));
     let judged = read("loops").phases[0].limits.loops.progress.unwrap();
     assert_eq!((judged.bounce, judged.stagnation, judged.cap), (5, 2, 4));
+}
+
+/// What is told of one template of The Chronicle with this state.
+fn of_state(root: &Path, state: &str) -> (bool, String) {
+    let text = format!("{{\"name\": \"t\", \"states\": {{\"a\": {state}}}}}");
+    let files = [
+        ("proj/.pi/chronicle/workflows/t.json", text.as_str()),
+        ("proj/.pi/agents/scout.md", "---\nname: scout\ntools: read\n---\nLook.\n"),
+    ];
+    let catalog = discover::find_in(&lay_out(root, &files));
+    (catalog.workflows[0].is_usable, told(&catalog, root))
+}
+
+#[test]
+fn a_slip_in_a_field_that_decides_is_an_error_in_the_chronicles_files() {
+    for (field, meant) in [
+        (r#""agnet": "scout""#, "`agent`"),
+        (r#""Agent": "scout""#, "`agent`"),
+        (r#""agents": "scout""#, "`agent`"),
+        (r#""persna": "scout""#, "`persona`"),
+        (r#""agent": "scout", "requires_aproval": true"#, "`requires_approval`"),
+        (r#""agent": "scout", "aproval_mode": "post""#, "`approval_mode`"),
+        (r#""agent": "scout", "timeout_minuets": 5"#, "`timeout_minutes`"),
+        (r#""agent": "scout", "timeout": 5"#, "write it as this format has it"),
+        (r#""agent": "scout", "limts": {"tries": 1}"#, "`limits`"),
+        (r#""agent": "scout", "folowups": ["x"]"#, "`followups`"),
+        (r#""agent": "scout", "Next": ["done"]"#, "`next`"),
+        (r#""agent": "scout", "extra_skils": ["x"]"#, "`extra_skills`"),
+    ] {
+        let (is_usable, told) =
+            of_state(tempfile::tempdir().unwrap().path(), &format!("{{{field}}}"));
+        assert!(!is_usable, "{field}: {told}");
+        assert!(told.contains("error[unknown-field] proj/.pi/chronicle/workflows/t.json:1:"));
+        assert!(told.contains(meant), "{field}: {told}");
+    }
+    for field in [r#""Name": "x""#, r#""notes": "x""#, r#""text": "x""#, r#""colour": "red""#] {
+        let (is_usable, told) = of_state(
+            tempfile::tempdir().unwrap().path(),
+            &format!("{{\"agent\": \"scout\", {field}}}"),
+        );
+        assert!(is_usable && told.contains("it is ignored"), "{field}: {told}");
+    }
+}
+
+#[test]
+fn an_empty_agent_is_told_as_the_file_has_it() {
+    for (field, said) in [
+        (
+            r#""agent": """#,
+            "error[empty-value] proj/.pi/chronicle/workflows/t.json:1:41: `agent` is empty",
+        ),
+        (r#""agent": ["scout"]"#, "`agent` must be a text, not a list"),
+    ] {
+        let (is_usable, told) =
+            of_state(tempfile::tempdir().unwrap().path(), &format!("{{{field}}}"));
+        assert!(!is_usable && told.contains(said), "{told}");
+        assert!(!told.contains("`persona`"), "{told}");
+    }
+}
+
+#[test]
+fn a_state_without_agent_may_only_read() {
+    let root = tempfile::tempdir().unwrap();
+    let text = r#"{"states": {
+        "a": {"description": "Look.", "next": ["b"]},
+        "b": {"agent": null, "persona": "You build it.", "next": ["c"]},
+        "c": {"tools": "read, bash", "next": ["d"]},
+        "d": {"commands": ["true"], "next": ["done"]},
+        "done": {"description": "The end."}
+    }}"#;
+    let places = lay_out(root.path(), &[("proj/.pi/chronicle/workflows/t.json", text)]);
+    let catalog = discover::find_in(&places);
+    expect![[r#"
+        t < proj/.pi/chronicle/workflows/t.json
+          warning[missing-field] proj/.pi/chronicle/workflows/t.json:2:9: a state without `agent` and `persona`: the worker may only read (hint: add `agent`, the name of a persona file)
+    "#]].assert_eq(&told(&catalog, root.path()));
+    let workflow = catalog.named(&places, "t").unwrap().workflows.remove(0);
+    let allow = |at: usize| workflow.phases[at].tools.allow.clone().unwrap_or_default();
+    assert_eq!(allow(0), ["read", "grep", "find", "ls", "glob"]);
+    assert_eq!(workflow.phases[1].tools.allow, None, "the text of its persona is its own");
+    assert_eq!(allow(2), ["read", "bash"], "a list holds");
+    assert_eq!(workflow.phases[3].tools.allow, None);
+}
+
+#[test]
+fn a_word_of_a_chain_that_nothing_replaces_is_refused() {
+    for (word, meant) in [
+        ("$INPUT_1", "$INPUT"),
+        ("$INPUT2", "$INPUT"),
+        ("$INPUTS", "$INPUT"),
+        ("$ORIGINAL_TASK", "$ORIGINAL"),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let chain =
+            format!("c:\n  steps:\n    - agent: scout\n      prompt: look at {word}, and\n");
+        let files = [
+            ("proj/.pi/agents/agent-chain.yaml", chain.as_str()),
+            ("proj/.pi/agents/scout.md", "---\nname: scout\n---\nLook.\n"),
+        ];
+        let catalog = discover::find_in(&lay_out(root.path(), &files));
+        let told = told(&catalog, root.path());
+        assert!(!catalog.workflows[0].is_usable, "{told}");
+        let said = format!(
+            "agent-chain.yaml:4:15: nothing replaces `{word}` here (hint: did you mean `{meant}`?)"
+        );
+        assert!(told.contains(&said), "{told}");
+    }
+}
+
+#[test]
+fn a_restriction_in_a_chain_is_not_ignored() {
+    for field in ["tools: read", "timeout: 5", "agnet: scout", "requires_approval: true"] {
+        let root = tempfile::tempdir().unwrap();
+        let chain =
+            format!("c:\n  steps:\n    - agent: scout\n      prompt: look\n      {field}\n");
+        let files = [
+            ("proj/.pi/agents/agent-chain.yaml", chain.as_str()),
+            ("proj/.pi/agents/scout.md", "---\nname: scout\n---\nLook.\n"),
+        ];
+        let catalog = discover::find_in(&lay_out(root.path(), &files));
+        let told = told(&catalog, root.path());
+        assert!(!catalog.workflows[0].is_usable, "{told}");
+        assert!(told.contains("error[unknown-field]"), "{told}");
+    }
 }

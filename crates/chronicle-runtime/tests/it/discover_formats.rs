@@ -264,6 +264,7 @@ fn what_is_built_in_comes_last() {
           overrides built-in one.yaml
         two < built-in two/workflow.yaml
         persona scout < built-in scout.md
+          warning[no-instructions] built-in scout.md: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
     "#]]
     .assert_eq(&told(&catalog, root.path()));
     let loaded = catalog.named(&places, "two").unwrap();

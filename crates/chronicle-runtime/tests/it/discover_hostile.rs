@@ -154,6 +154,7 @@ fn names_that_are_none() {
     expect![[r#"
         good < proj/.chronicle/workflows/good.yaml
         persona a\nb < proj/.pi/agents/odd.md
+          warning[no-instructions] proj/.pi/agents/odd.md: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
           error[bad-name] proj/.pi/agents/odd.md:1:1: the name `a�b` contains a control character
         error[bad-name] proj/.chronicle/workflows/esc�[31m.yaml: nothing can be called `esc�[31m.yaml`
         error[bad-name] proj/.chronicle/workflows/new�line.yaml: nothing can be called `new�line.yaml`

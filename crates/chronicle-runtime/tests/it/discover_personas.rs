@@ -39,7 +39,7 @@ fn a_persona_that_cannot_be_read_is_never_swapped_for_another() {
     const PERSONAS: &[Builtin] = &[
         Builtin { path: "planner.md", text: "---\nname: planner\n---\n" },
         Builtin { path: "scout.md", text: "---\nname: scout\n---\n" },
-        Builtin { path: "fixer.md", text: "---\nname: fixer\n---\n" },
+        Builtin { path: "fixer.md", text: "---\nname: fixer\n---\nFix it.\n" },
         Builtin { path: "empty.md", text: "---\nname: empty\n---\n" },
     ];
     let root = tempfile::tempdir().unwrap();
@@ -127,11 +127,13 @@ fn personas_teams_and_rules_of_the_project_come_first() {
               overrides proj/.claude/agents/planner.md
               warning[duplicate-persona] proj/.claude/agents/planner.md: `proj/.chronicle/personas/planner.md` is called `Planner` too, and comes first (hint: rename or delete one of them)
             persona odd < proj/.pi/agents/odd.md
+              warning[no-instructions] proj/.pi/agents/odd.md: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
               note[unknown-field] proj/.pi/agents/odd.md:3:1: a persona has no field `shoes`: it is ignored
             persona open < proj/.pi/agents/open.md
               error[bad-frontmatter] proj/.pi/agents/open.md:1:1: the fields begun with `---` have no end (hint: end them with a line `---`)
             persona scout < proj/.pi/agents/scout.md
             persona deep < home/.pi/agent/agent-profiles/deep.md
+              warning[no-instructions] home/.pi/agent/agent-profiles/deep.md: no text below the fields: its workers are told nothing but their phase (hint: say below the second `---` who they are)
             team small: scout
             team big: scout planner
             team mine: planner
@@ -143,7 +145,7 @@ fn personas_teams_and_rules_of_the_project_come_first() {
 }
 
 #[test]
-fn a_persona_that_nobody_has_is_an_error_natively_and_elsewhere_may_only_read() {
+fn a_persona_that_nobody_has_is_an_error_natively_and_in_chains_and_elsewhere_may_only_read() {
     let template =
         r#"{"states": {"a": {"agent": "old hand", "next": ["b"]}, "b": {"persona": "Scuot"}}}"#;
     let root = tempfile::tempdir().unwrap();
@@ -173,20 +175,18 @@ fn a_persona_that_nobody_has_is_an_error_natively_and_elsewhere_may_only_read() 
         t < proj/.pi/chronicle/workflows/t.json
           warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:19: no persona is called `old hand`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
           warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:62: no persona is called `Scuot`: the worker may only read (hint: did you mean `scout`?)
-        c < proj/.pi/agents/agent-chain.yaml
-          warning[unknown-persona] proj/.pi/agents/agent-chain.yaml:1:14: no persona is called `nobody here`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
+        c BROKEN < proj/.pi/agents/agent-chain.yaml
+          error[unknown-persona] proj/.pi/agents/agent-chain.yaml:1:14: no persona is called `nobody here` (hint: `chronicle list` shows the personas; a text has several words)
         persona scout < proj/.chronicle/personas/scout.md
         team all of them: scout skuot
         warning[unknown-persona] proj/.pi/agents/teams.yaml:1:22: no persona is called `skuot`: the team lacks it
     "#]].assert_eq(&told(&catalog, root.path()));
-    for (name, phases) in [("t", 2), ("c", 1)] {
-        let workflow = catalog.named(&places, name).unwrap().workflows.remove(0);
-        assert_eq!(workflow.phases.len(), phases);
-        for phase in workflow.phases {
-            let allow = phase.tools.allow.unwrap();
-            assert_eq!(allow, ["read", "grep", "find", "ls", "glob"], "{name}");
-            assert_eq!(phase.persona, None, "{name}: a bare word is nobody's text");
-        }
+    let workflow = catalog.named(&places, "t").unwrap().workflows.remove(0);
+    assert_eq!(workflow.phases.len(), 2);
+    for phase in workflow.phases {
+        let allow = phase.tools.allow.unwrap();
+        assert_eq!(allow, ["read", "grep", "find", "ls", "glob"]);
+        assert_eq!(phase.persona, None, "a bare word is nobody's text");
     }
 }
 
@@ -215,4 +215,95 @@ fn personas_in_folders_and_without_fields_are_found() {
             note[not-a-persona] proj/agents/docs/README.md: no fields before the text: it is no persona
         "#]],
     );
+}
+
+#[test]
+fn what_is_built_in_is_not_meant_by_files_of_other_programs() {
+    let template = r#"{"states": {"a": {"agent": "reviewer", "followups": ["fixer", "mate"], "next": ["skeptic"]}}}"#;
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.pi/agents/mate.md", "---\nname: mate\n---\nHelp.\n"),
+        ("proj/.pi/chronicle/workflows/t.json", template),
+        ("proj/.pi/agents/agent-chain.yaml", "c: {steps: [{agent: reviewer, prompt: x}]}"),
+        ("proj/.pi/agents/teams.yaml", "theirs: [mate, reviewer]"),
+        ("proj/.chronicle/teams.yaml", "ours: [mate, reviewer]"),
+        ("proj/.chronicle/workflows/n.yaml", "phases: [{id: a, persona: reviewer}]"),
+    ];
+    let shipped = discover::builtin::PERSONAS;
+    let places = Places { personas: shipped, ..lay_out(root.path(), &files) };
+    let catalog = discover::find_in(&places);
+    let told = told(&catalog, root.path());
+    let told: Vec<&str> = told.lines().filter(|line| !line.starts_with("persona ")).collect();
+    expect![[r#"
+        n < proj/.chronicle/workflows/n.yaml
+        t < proj/.pi/chronicle/workflows/t.json
+          warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:19: no persona is called `reviewer`: the worker may only read (hint: write `agents/reviewer.md`: what is built in is not meant by files of other programs)
+          warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:40: no persona is called `fixer`: it cannot help (hint: write `agents/fixer.md`: what is built in is not meant by files of other programs)
+          warning[implicit-phase] proj/.pi/chronicle/workflows/t.json:1:81: no state is called `skeptic`: a worker that may only read is added
+        c BROKEN < proj/.pi/agents/agent-chain.yaml
+          error[unknown-persona] proj/.pi/agents/agent-chain.yaml:1:14: no persona is called `reviewer` (hint: write `agents/reviewer.md`: what is built in is not meant by files of other programs)
+        team ours: mate reviewer
+        team theirs: mate
+        warning[unknown-persona] proj/.pi/agents/teams.yaml:1:16: no persona is called `reviewer`: the team lacks it"#]].assert_eq(&told.join("\n"));
+    let loaded = catalog.named(&places, "t").unwrap();
+    let names: Vec<String> =
+        catalog.personas_of(&loaded.workflows).into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["mate"]);
+    let phases = &loaded.workflows[0].phases;
+    assert_eq!(phases[0].followups.as_deref(), Some(&["mate".to_owned()][..]));
+    assert!(phases.iter().all(|phase| phase.persona.is_none() && phase.tools.allow.is_some()));
+    let native = catalog.named(&places, "n").unwrap();
+    assert!(native.is_usable() && !catalog.personas_of(&native.workflows)[0].prompt.is_empty());
+}
+
+#[test]
+fn whatever_limits_a_persona_is_enforced_or_refused() {
+    for field in [
+        "timeoutMinutes: 5",
+        "timeout: 5",
+        "max-turns: 3",
+        "MaxTurns: 3",
+        "maxSteps: 3",
+        "permissions: {bash: deny}",
+        "permission_mode: dontAsk",
+        "approval: always",
+        "requires_approval: true",
+        "sandbox: true",
+        "readOnly: true",
+        "budget: 1",
+        "limits: {turns: 3}",
+        "modle: opus",
+        "Model: opus",
+        "isolate: true",
+        "maxTruns: 3",
+        "permisionMode: plan",
+        "hook: {PreToolUse: []}",
+        "disalowedTools: bash",
+        "Deny: bash",
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let persona = format!("---\nname: mate\n{field}\n---\nHelp.\n");
+        let files = [
+            ("proj/.claude/agents/mate.md", persona.as_str()),
+            ("proj/.chronicle/workflows/n.yaml", "phases: [{id: a, persona: mate}]"),
+        ];
+        let places = lay_out(root.path(), &files);
+        let loaded = discover::find_in(&places).named(&places, "n").unwrap();
+        assert!(!loaded.is_usable(), "{field}: {:?}", loaded.problems);
+        let problem = &loaded.problems[0];
+        assert!(problem.file.ends_with("mate.md") && problem.line == 3, "{field}: {problem}");
+    }
+}
+
+#[test]
+fn a_persona_without_text_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let files = [
+        ("proj/.claude/agents/mate.md", "---\nname: mate\n---\n"),
+        ("proj/.chronicle/workflows/n.yaml", "phases: [{id: a, persona: mate}]"),
+    ];
+    let places = lay_out(root.path(), &files);
+    let loaded = discover::find_in(&places).named(&places, "n").unwrap();
+    assert!(loaded.is_usable(), "{:?}", loaded.problems);
+    assert!(loaded.problems[0].to_string().contains("no text below the fields"), "it is told");
 }

@@ -166,6 +166,36 @@ fn a_secret_in_pieces_is_nowhere_on_disk_and_in_no_joined_text() {
 }
 
 #[test]
+fn a_secret_in_pieces_with_thoughts_between_them_is_nowhere_on_disk() {
+    let key = key();
+    let (first, second) = key.split_at(20);
+    let agent = format!(
+        r#"read -r order
+session=$(printf '%s' "$order" | sed -n 's/.*"session":"\([^"]*\)".*/\1/p')
+say() {{ printf '%s\n' "$1"; }}
+say "{{\"type\":\"session\",\"protocol\":1,\"session\":\"$session\",\"resumed\":false}}"
+say '{{"type":"text","text":"The key is {first}"}}'
+say '{{"type":"text","text":"Hm, {first}","thinking":true}}'
+say 'nobody understands this'
+say '{{"type":"text","text":"{second} and that is all"}}'
+say '{{"type":"text","text":"{second}.","thinking":true}}'
+say '{{"type":"signal","id":"s1","tool":"signal_back","arguments":{{"signal":"complete","summary":"done"}}}}'
+read -r answer
+say '{{"type":"finished"}}'
+"#
+    );
+    let session = Session::new();
+    session.write("agent.sh", &agent);
+    session.write(".chronicle/workflows/main.yaml", "phases: {work: {}}");
+    session.chronicle(&["run", "main", "t", "--agent", "command:sh agent.sh"]).exits(0);
+    let disk = on_disk(&session);
+    assert!(disk.contains("The key is [redacted]"), "{disk}");
+    for half in [first, second] {
+        assert!(!disk.contains(half), "{half} in {disk}");
+    }
+}
+
+#[test]
 fn what_a_person_types_is_searched_too_and_names_of_phases_stay() {
     let workflow = "{name: R, phases: {work: {next: [task-decomposition-review-2024]}, task-decomposition-review-2024: {approval: after}}}";
     let script = "work: [{transition: {to: task-decomposition-review-2024, summary: 's'}}]\ntask-decomposition-review-2024: [{next: {}}]";

@@ -67,6 +67,8 @@ fn a_failing_step_of_a_chain_stops_the_run() {
         ".pi/agents/agent-chain.yaml",
         "two: {steps: [{agent: a, prompt: x}, {agent: b, prompt: y}]}",
     );
+    session.write(".pi/agents/a.md", "You are the first.\n");
+    session.write(".pi/agents/b.md", "You are the second.\n");
     session.chronicle(&["run", "two", "t", "--agent", "scripted:script.yaml"]).exits(4);
     assert_eq!(session.path_of_phases(), ["a"]);
     session.assert_nothing_lives();
@@ -216,19 +218,26 @@ fn a_broken_workflow_is_never_swapped_for_the_built_in_one() {
 }
 
 #[test]
-fn a_chain_whose_agent_nobody_wrote_may_only_read() {
-    let session = Session::new();
-    session.write("agent.sh", AGENT);
-    session.write(".pi/agents/agent-chain.yaml", "look: {steps: [{agent: scout, prompt: x}]}\n");
-    session.chronicle(&["check", "--strict"]).exits(3).prints("error[unknown-persona]");
-    let run = ["run", "look", "t", "--agent", "command:sh agent.sh"];
-    session
-        .chronicle(&run)
-        .exits(0)
-        .talks("warning[unknown-persona]: no persona is called `scout`");
-    let order = &orders(&session)[0];
-    assert_eq!(order["tools"]["allow"], serde_json::json!(["read", "grep", "find", "ls", "glob"]));
-    assert!(order["persona"].is_null(), "{order}");
+fn a_chain_whose_agent_nobody_wrote_does_not_start_and_a_state_of_the_chronicle_may_only_read() {
+    for agent in ["scout", "reviewer"] {
+        let session = Session::new();
+        session.write("agent.sh", AGENT);
+        let chain = format!("look: {{steps: [{{agent: {agent}, prompt: x}}]}}\n");
+        session.write(".pi/agents/agent-chain.yaml", &chain);
+        let run = ["run", "look", "t", "--agent", "command:sh agent.sh"];
+        let said = format!("error[unknown-persona]: no persona is called `{agent}`");
+        session.chronicle(&run).exits(3).talks(&said);
+        fs::remove_file(session.path(".pi/agents/agent-chain.yaml")).unwrap();
+        let template = format!(r#"{{"states": {{"a": {{"agent": "{agent}"}}}}}}"#);
+        session.write(".pi/chronicle/workflows/look.json", &template);
+        session.chronicle(&["check", "--strict"]).exits(3).prints("error[unknown-persona]");
+        let said = format!("warning[unknown-persona]: no persona is called `{agent}`");
+        session.chronicle(&run).exits(0).talks(&said);
+        let order = &orders(&session)[0];
+        let only = serde_json::json!(["read", "grep", "find", "ls", "glob"]);
+        assert_eq!(order["tools"]["allow"], only, "{agent}");
+        assert!(order["persona"].is_null(), "{order}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{REDACTED, Redactor, looks};
 const DEPTH_MAX: usize = 3;
 /// Fields whose values are secrets if they look like one. In plain text, the rule `assigned` finds them.
 static SECRET_FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let word = "passw(?:or)?d|passphrase|pwd|(?:^|[_.-])pass|secret|token|credential|(?:api|access|auth|private|secret)[_-]?key";
+    let word = "passw(?:or[dt]|d)|passphrase|pwd|(?:^|[_.-])pass|secret|token|credential|(?:api|access|auth|private|secret)[_-]?key";
     Regex::new(&format!("(?i)(?:{word}|(?-i:[A-Z0-9]_KEY))(?:[_-]?(?:key|base|value|[0-9]+))*$"))
         .ok()
 });
@@ -100,7 +100,9 @@ impl Redactor {
         if is_name(key) {
             return None;
         }
-        if is_secret_field(key) && looks::is_assigned(text) {
+        let is_secret = is_secret_field(key) && looks::is_assigned(text)
+            || is_password_field(key) && looks::is_chosen(text);
+        if is_secret {
             return Some(REDACTED.to_owned());
         }
         // JSON inside a text inside JSON is common in tool results. A few levels are enough; without a limit a text could make
@@ -121,6 +123,12 @@ impl Redactor {
 /// Whether a field holds a name or an id.
 fn is_name(key: &str) -> bool {
     NAMES.contains(&key) || ["_id", "Id", "_uuid", "Uuid"].iter().any(|end| key.ends_with(end))
+}
+
+/// Whether a field of that name holds a password, which may be made of words.
+fn is_password_field(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["password", "passwd", "passwort", "passphrase"].iter().any(|word| key.ends_with(word))
 }
 
 /// Whether a field of that name holds a secret.

@@ -32,6 +32,45 @@ const COMMON: [&str; 16] = [
     "pass", "password", "passwd", "pwd", "pw", "secret", "token", "user", "username", "root",
     "postgres", "admin", "guest", "test", "example", "changeme",
 ];
+/// Words of a value that stands for another one.
+const STAND_INS: [&str; 30] = [
+    "your",
+    "my",
+    "example",
+    "sample",
+    "changeme",
+    "change",
+    "placeholder",
+    "replace",
+    "dummy",
+    "redacted",
+    "insert",
+    "none",
+    "null",
+    "undefined",
+    "required",
+    "optional",
+    "default",
+    "string",
+    "password",
+    "password1",
+    "passwd",
+    "passwort",
+    "secret",
+    "token",
+    "value",
+    "env",
+    "file",
+    "prompt",
+    "input",
+    "stdin",
+];
+/// Words of sentences about passwords.
+const PROSE: [&str; 32] = [
+    "a", "an", "and", "are", "at", "be", "but", "by", "can", "for", "from", "has", "if", "in",
+    "is", "it", "must", "no", "not", "of", "on", "or", "should", "than", "that", "the", "this",
+    "to", "too", "was", "with", "you",
+];
 /// Characters of code, a template or a variable.
 const CODE: [char; 8] = ['{', '}', '(', ')', '[', ']', '*', '<'];
 /// Closing brackets with what opens them, and emphasis, which opens itself.
@@ -83,6 +122,35 @@ pub(crate) fn is_assigned(text: &str) -> bool {
         && !is_path(text)
         && !is_expression(text)
         && !is_wordy(text)
+}
+
+/// True if a value that is certainly a password, by how it is passed, was chosen by somebody: `hunter2secretvalue`, or words that
+/// make no sentence.
+pub(crate) fn is_chosen(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<&str> =
+        lower.split(|sign: char| !sign.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    // By whole words: a part of a password may be one of them.
+    let is_talk = words.iter().any(|it| STAND_INS.contains(it) || PROSE.contains(it));
+    let is_code = text.contains(CODE)
+        || has_variable(text)
+        || text.contains("::")
+        || text.contains('/')
+        || text.ends_with(['?', ':', '.']);
+    let has_letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_mixed = has_letter && (has_digit(text) || changes_often(text)) && !is_wordy(text);
+    // Names in code have words too, but none with `-` or spaces between them.
+    let is_phrase = text.len() >= 16
+        && text.split(['-', ' ']).filter(|word| word.len() >= 3).count() >= 3
+        && text.bytes().all(|it| it.is_ascii_alphanumeric() || b"- !".contains(&it));
+    let is_one = !text.contains(' ') && is_mixed || is_phrase;
+    !text.contains(' ') && is_assigned(text)
+        || text.len() >= 8
+            && is_one
+            && !is_talk
+            && !is_code
+            && !is_placeholder(text)
+            && !is_expression(text)
 }
 
 /// A value without the brackets and the emphasis that close around it: `(password=…)`, `**token: …**`.

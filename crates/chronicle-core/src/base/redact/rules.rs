@@ -13,6 +13,8 @@ use super::looks;
 const LEFT: &str = r"(?:\A|[^A-Za-z0-9_]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\[[0-9;]*[mK])";
 /// Name of the capture group that is the secret.
 const SECRET: &str = "secret";
+/// Name of the capture group that is the secret in another form of the rule.
+const OTHER: &str = "other";
 /// Name of the capture group for the whole match, used if nothing smaller is the secret.
 const WHOLE: &str = "whole";
 
@@ -49,6 +51,7 @@ enum MatchCheck {
     Assigned,
     Basic,
     Address,
+    Chosen,
 }
 
 struct Rule {
@@ -86,23 +89,47 @@ impl Rule {
 
     fn find(&self, text: &str, found: &mut Vec<Range<usize>>) {
         for captures in self.regex.captures_iter(text) {
-            let Some(secret) = captures.name(SECRET).or_else(|| captures.name(WHOLE)) else {
+            let secret = [SECRET, OTHER, WHOLE].into_iter().find_map(|name| captures.name(name));
+            let Some(secret) = secret else {
                 continue;
             };
             let name = captures.name("name").map_or("", |name| name.as_str());
             let value = self.check.value(secret.as_str());
             if self.check.holds(name, value) {
-                found.push(secret.start()..secret.start() + value.len());
+                let end = secret.start() + value.len();
+                let end =
+                    if self.check.is_of_value() { whole(text, secret.start(), end) } else { end };
+                found.push(secret.start()..end);
             }
         }
     }
 }
 
+/// Longest value in quotes that is taken as a whole.
+const QUOTED_MAX: usize = 256;
+
+/// Where a value ends that begins here: a value in quotes reaches to the closing one, over spaces and commas.
+fn whole(text: &str, start: usize, end: usize) -> usize {
+    let quote = text[..start].chars().next_back().filter(|it| ['"', '\'', '`'].contains(it));
+    let rest = &text[end..];
+    let close = quote.and_then(|quote| rest.find(quote)).filter(|at| *at <= QUOTED_MAX);
+    let inner = close.map(|at| rest[..at].trim_end_matches('\\'));
+    inner.filter(|inner| !inner.contains('\n')).map_or(end, |inner| end + inner.len())
+}
+
 impl MatchCheck {
+    /// True if a name says that its whole value is the secret.
+    fn is_of_value(self) -> bool {
+        match self {
+            Self::Assigned | Self::Chosen => true,
+            Self::Plain | Self::Random | Self::Strong | Self::Basic | Self::Address => false,
+        }
+    }
+
     /// What of a match is the value: brackets and emphasis around an assignment are not part of it.
     fn value(self, secret: &str) -> &str {
         match self {
-            Self::Assigned | Self::Strong => looks::without_closing(secret),
+            Self::Assigned | Self::Strong | Self::Chosen => looks::without_closing(secret),
             Self::Plain | Self::Random | Self::Basic | Self::Address => secret,
         }
     }
@@ -115,6 +142,7 @@ impl MatchCheck {
             Self::Assigned => looks::is_assigned(secret),
             Self::Basic => looks::is_basic(secret),
             Self::Address => looks::is_password(name, secret),
+            Self::Chosen => looks::is_chosen(secret),
         }
     }
 }

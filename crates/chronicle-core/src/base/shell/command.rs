@@ -168,7 +168,9 @@ fn wrapper(words: &[&str]) -> Option<usize> {
         "sudo" | "command" | "exec" | "nohup" => Some(1),
         "time" => Some(1 + options(rest, &["-p"], &[])),
         "env" => Some(1 + options(rest, &["-i", "-", "--"], &["-u", "-C", "--chdir"])),
-        "nice" => Some(1 + options(rest, &[], &["-n"])),
+        "nice" => Some(1 + dashed(rest, &["-n", "--adjustment"])),
+        "ionice" => Some(1 + dashed(rest, &["-c", "-n", "--class", "--classdata"])),
+        "stdbuf" => Some(1 + dashed(rest, &["-i", "-o", "-e", "--input", "--output", "--error"])),
         // Two words: the program and its duration.
         "timeout" => Some(2 + options(rest, &["--foreground", "-v"], &["-k", "-s"])),
         // `sh check.sh` runs `check.sh`.
@@ -194,8 +196,18 @@ fn options(words: &[&str], alone: &[&str], valued: &[&str]) -> usize {
     count
 }
 
+/// The same for programs that have no other options than these and such that are one word.
+fn dashed(words: &[&str], valued: &[&str]) -> usize {
+    let mut count = 0;
+    while let Some(word) = words.get(count).filter(|word| word.starts_with('-')) {
+        count += if valued.contains(word) { 2 } else { 1 };
+    }
+    count
+}
+
 pub(super) fn is_variable(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }

@@ -49,6 +49,8 @@ const FOLDERS: [&str; 5] = ["NODE_PATH", "PATH", "PERL5LIB", "PYTHONPATH", "RUBY
 const SETTING: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
 /// Commands that give the variables they name another value, which the line does not show.
 const TAKING: [&str; 5] = ["read", "printf", "unset", "mapfile", "readarray"];
+/// Commands that move the shell to another folder.
+const MOVING: [&str; 3] = ["cd", "pushd", "popd"];
 /// Options that name the folder or the file to work with.
 const ELSEWHERE: [&str; 17] = [
     "-C",
@@ -121,6 +123,11 @@ impl Ground {
 
     /// Follows `cd`, `pushd` and `popd`. `is_certain`: what follows runs only if this has succeeded.
     pub(super) fn follow(&mut self, words: &[Word], is_certain: bool) {
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let moves = |at: &usize| texts.get(*at).is_some_and(|it| MOVING.contains(it));
+        // `command cd` and `A=1 cd` move as `cd` does.
+        let Some(at) = begins(&texts).into_iter().find(moves) else { return };
+        let words = &words[at..];
         let Some((program, rest)) = words.split_first() else { return };
         let target = rest.iter().find(|word| !is_cd_option(&word.text));
         let to = match (program.text.as_str(), target) {
@@ -196,16 +203,16 @@ impl Ground {
         let Some((name, value)) = word.split_once('=').filter(|_| is_variable(word)) else {
             return false;
         };
-        match name {
+        match name.strip_suffix('+').unwrap_or(name) {
             "NODE_OPTIONS" => {
                 ["require", "import", "loader", "-r"].iter().any(|it| value.contains(it))
             }
-            _ if FOLDERS.contains(&name) => value.split(':').any(|entry| {
+            name if FOLDERS.contains(&name) => value.split(':').any(|entry| {
                 let is_same = entry == format!("${name}") || entry == format!("${{{name}}}");
                 let is_known = name == "PATH" && self.holds_programs(entry);
                 !is_same && !is_known && !self.holds(entry)
             }),
-            _ => is_disturbing_name(name),
+            name => is_disturbing_name(name),
         }
     }
 
@@ -311,7 +318,8 @@ fn is_disturbing_name(name: &str) -> bool {
 }
 
 fn name(word: &str) -> &str {
-    word.split('=').next().unwrap_or(word)
+    let name = word.split('=').next().unwrap_or(word);
+    name.strip_suffix('+').unwrap_or(name)
 }
 
 fn set_before(word: &str) -> String {
@@ -355,6 +363,15 @@ mod tests {
             "bash -c 'cd crates && cargo test'",
             "cd a && bash -c 'cd .. && cargo test'",
             "cargo test -- -C /elsewhere",
+            "stdbuf -oL cargo test",
+            "stdbuf -o L -eL cargo test",
+            "cargo --config net.offline=true test",
+            "time cargo test",
+            "nice cargo test",
+            "nice -5 cargo test",
+            "ionice -c3 nice -n 5 cargo test",
+            "command cargo test",
+            "command cd crates && cargo test",
         ] {
             assert_eq!(proof(line, "cargo test", "/home/me/app"), Proof::Proven, "{line}");
         }
@@ -395,6 +412,16 @@ mod tests {
             ("cd - && cargo test", outside),
             ("cd $X && cargo test", outside),
             ("pushd /x; cargo test", outside),
+            ("command cd /tmp && cargo test", outside),
+            ("A=1 cd /tmp && cargo test", outside),
+            ("builtin cd /tmp && cargo test", "`builtin` before it"),
+            ("(cd /x; cargo test)", outside),
+            ("(cd /x && cargo test)", outside),
+            ("PATH+=:/tmp/fake; cargo test", set),
+            ("export PATH=/tmp/fake\ncargo test", set),
+            ("alias cargo=true; cargo test", "`alias` before it"),
+            ("cargo() { true; }; cargo test", "defines a function"),
+            ("function cargo { true; }; cargo test", "compound command"),
             ("popd; cargo test", outside),
             ("cd /x && bash -c 'cargo test'", outside),
             ("{ cd /x; }; cargo test", outside),

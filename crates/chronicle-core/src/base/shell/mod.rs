@@ -10,6 +10,8 @@ mod ground;
 mod line;
 mod tokens;
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,7 +64,58 @@ pub fn command_in(tool: &str, input: &Value) -> Option<String> {
     // Some agents pass the command itself as the input, without a field.
     let whole = input.as_str().map(str::to_owned);
     let said = whole.or_else(|| FIELDS.iter().find_map(|field| words(input.get(field)?)));
-    said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    let said = said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())?;
+    Some(setting_of(input) + &said)
+}
+
+/// Input fields that name the folder that a command runs in, and its variables.
+const FOLDER_FIELDS: [&str; 9] = [
+    "cwd",
+    "workdir",
+    "working_dir",
+    "workingDir",
+    "working_directory",
+    "workingDirectory",
+    "directory",
+    "dir",
+    "dir_path",
+];
+const VARIABLE_FIELDS: [&str; 4] = ["env", "environment", "envs", "env_vars"];
+
+/// What the other fields of a tool's input set before its command, as a command line says it.
+fn setting_of(input: &Value) -> String {
+    let mut text = String::new();
+    for folder in FOLDER_FIELDS.iter().filter_map(|field| input.get(field)?.as_str()) {
+        if !folder.is_empty() {
+            let _ = write!(text, "cd {}; ", quoted(folder));
+        }
+    }
+    for set in VARIABLE_FIELDS.iter().filter_map(|field| input.get(field)) {
+        match set {
+            Value::Object(all) => {
+                for (name, value) in all {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let _ = write!(text, "export {name}={}; ", quoted(&value));
+                }
+            }
+            Value::Array(all) => {
+                for (name, value) in all.iter().filter_map(|it| it.as_str()?.split_once('=')) {
+                    let _ = write!(text, "export {name}={}; ", quoted(value));
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    text
+}
+
+/// One word of a command line.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Input fields that let a command run in the background.
@@ -156,11 +209,18 @@ fn words(value: &Value) -> Option<String> {
     let texts: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
     // `["bash", "-lc", "cargo test"]` runs its last word.
     match texts.as_slice() {
-        [shell, flag, command] if is_shell(shell) && flag.starts_with('-') => {
+        [shell, flag, command] if is_shell(shell) && is_script_flag(flag) => {
             Some((*command).to_owned())
         }
-        _ => Some(texts.join(" ")),
+        // Quoted again: in `["echo", "; cargo test"]` the sign is a part of a word.
+        _ => Some(texts.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
     }
+}
+
+/// True for `-c` and `-lc`, after which a shell runs the next word as a command line.
+fn is_script_flag(flag: &str) -> bool {
+    let letters = flag.strip_prefix('-').unwrap_or_default();
+    letters.contains('c') && letters.chars().all(|letter| "ceuxl".contains(letter))
 }
 
 fn is_shell(program: &str) -> bool {
@@ -170,6 +230,8 @@ fn is_shell(program: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn proof(line: &str, wanted: &str) -> Proof {
@@ -323,6 +385,41 @@ mod tests {
         ] {
             assert_eq!(proof(line, "sh bad.sh"), Proof::Absent, "{line}");
         }
+    }
+
+    #[test]
+    fn what_a_call_sets_for_its_command_counts_as_if_it_was_typed() {
+        let proof = |input: Value| {
+            let line = command_in("bash", &input).unwrap();
+            super::proof(&CommandLine::whole(line), "make", "/p")
+        };
+        for input in [
+            json!({"command": "make"}),
+            json!({"command": "make", "cwd": "", "env": {}}),
+            json!({"command": "make", "workdir": "/p/sub dir"}),
+            json!({"command": "ls || true\nmake", "cwd": "sub"}),
+            json!({"command": "make", "env": {"CI": "1", "N": 2}}),
+            json!({"command": ["bash", "-lc", "cd sub && make"], "cwd": "/p"}),
+            json!({"command": ["make", "a b"]}),
+        ] {
+            assert_eq!(proof(input.clone()), Proof::Proven, "{input}");
+        }
+        for input in [
+            json!({"command": "make", "cwd": "/elsewhere"}),
+            json!({"command": "make", "workdir": ".."}),
+            json!({"command": "make", "env": {"PATH": "/tmp/fake"}}),
+            json!({"command": "make", "environment": ["MAKEFLAGS=-n"]}),
+            json!({"command": ["bash", "-lc", "make"], "workdir": "/elsewhere"}),
+            json!({"command": ["bash", "-n", "make"]}),
+            json!({"command": ["bash", "-c", "true", "make"]}),
+            json!({"command": ["echo", "; make"]}),
+            json!({"command": ["make; true"]}),
+        ] {
+            assert_ne!(proof(input.clone()), Proof::Proven, "{input}");
+        }
+        let shown =
+            command_in("bash", &json!({"command": "make", "cwd": "a b", "env": {"A": "x y"}}));
+        assert_eq!(shown.as_deref(), Some("cd 'a b'; export A='x y'; make"));
     }
 
     #[test]

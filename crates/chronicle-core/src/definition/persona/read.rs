@@ -10,7 +10,9 @@ use crate::base::quote::is_deceptive;
 use crate::definition::workflow::check::{List, doubt, whole_tool};
 use crate::definition::workflow::draft::{Field, Named, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
-use crate::definition::workflow::{FILE_MAX, Format, Problem, Severity, Source, THINKING, Tools};
+use crate::definition::workflow::{
+    FILE_MAX, Format, Problem, Severity, Source, THINKING, Tools, closest,
+};
 
 /// Longest name of a persona, in bytes.
 const NAME_MAX: usize = 100;
@@ -51,6 +53,22 @@ const READ: [&str; 9] = [
     "effort",
     "isolated",
     "color",
+];
+
+/// Fields that decide who works and what they may do. A slip in one of them is not ignored.
+const DECISIVE: [&str; 12] = [
+    "model",
+    "provider",
+    "thinking",
+    "thinkingLevel",
+    "effort",
+    "isolated",
+    "skills",
+    "extensions",
+    "max_turns",
+    "maxTurns",
+    "hooks",
+    "permissionMode",
 ];
 
 /// The result of reading a persona file.
@@ -170,6 +188,11 @@ fn persona(
     persona.tools = persona.tools.within(&left);
     persona.prompt = frontmatter::body(text, body);
     sheet.finish();
+    if persona.prompt.is_empty() {
+        let message = "no text below the fields: its workers are told nothing but their phase";
+        let finding = Finding::warning("no-instructions", whole, message);
+        told.refuse(finding.hint("say below the second `---` who they are"));
+    }
     named(persona, told)
 }
 
@@ -262,7 +285,9 @@ impl PersonaFields<'_> {
             thinking: self.thinking(),
             skills: self.names(&["skills"]).unwrap_or_default(),
             extensions: self.names(&["extensions"]).unwrap_or_default(),
-            max_turns: self.text(&["max_turns", "maxTurns"]).and_then(|text| text.parse().ok()),
+            max_turns: self
+                .text(&["max_turns", "maxTurns", "max-turns"])
+                .and_then(|text| text.parse().ok()),
             isolated: self.flag("isolated"),
             color: self.text(&["color"]),
         }
@@ -353,6 +378,10 @@ impl PersonaFields<'_> {
                 self.told.note(field, "duplicate-key", message);
             } else if OTHERS.contains(&name) {
                 self.told.unused(field);
+            } else if let Some(meant) = closest(name, DECISIVE) {
+                let message = format!("a persona has no field {what}");
+                let finding = Finding::error("unknown-field", field.at, message);
+                self.told.refuse(finding.did_you_mean(Some(meant)));
             } else {
                 let message = format!("a persona has no field {what}: it is ignored");
                 self.told.note(field, "unknown-field", message);

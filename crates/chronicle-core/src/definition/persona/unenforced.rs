@@ -7,9 +7,28 @@ use crate::definition::workflow::draft::{Field, Value};
 use crate::definition::workflow::problem::{Finding, quoted};
 use crate::definition::workflow::{Severity, Tools};
 
-/// Fields that this version cannot enforce. Hooks of Claude Code and permissions of other programs can refuse calls.
-const UNENFORCED: [&str; 7] =
-    ["skills", "extensions", "max_turns", "maxTurns", "hooks", "permission", "permissions"];
+/// Fields that this version cannot enforce, without case and separators. Hooks of Claude Code can refuse calls.
+const UNENFORCED: [&str; 3] = ["skills", "extensions", "hooks"];
+/// Parts of names that only a field has which limits or asks, without case and separators.
+const LIMITING: [&str; 17] = [
+    "permission",
+    "approv",
+    "confirm",
+    "signoff",
+    "sandbox",
+    "readonly",
+    "askuser",
+    "humanreview",
+    "timeout",
+    "timelimit",
+    "deadline",
+    "budget",
+    "limit",
+    "maxturn",
+    "maxstep",
+    "maxcost",
+    "maxtoken",
+];
 /// Claude Code's permission mode, without case and separators.
 const MODE: &str = "permissionmode";
 /// Modes of Claude Code that decide which calls a person is asked about. Here Chronicle decides on each call, and asks nobody.
@@ -17,7 +36,12 @@ const ASKING: [&str; 5] = ["default", "manual", "acceptedits", "bypasspermission
 
 /// True if the field is one of those that are judged here.
 pub(super) fn is_judged(name: &str) -> bool {
-    UNENFORCED.contains(&name) || is_mode(name)
+    is_unenforced(name) || is_mode(name)
+}
+
+fn is_unenforced(name: &str) -> bool {
+    let name = plain(name);
+    UNENFORCED.contains(&name.as_str()) || LIMITING.iter().any(|part| name.contains(part))
 }
 
 fn is_mode(name: &str) -> bool {
@@ -35,7 +59,7 @@ pub(super) fn judge(fields: &[Field], told: &mut Told) -> Tools {
     for field in fields.iter().filter(|field| is_said(field)) {
         if is_mode(&field.name) {
             tools = tools.within(&of_mode(field, told));
-        } else if UNENFORCED.contains(&field.name.as_str()) {
+        } else if is_unenforced(&field.name) {
             told.cannot_enforce(field, &quoted(&field.name));
         }
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::draft::{Draft, Field, Named, Node, PhaseDraft, PhaseEntry, Phases, Span, Value};
 use super::from_phased::{NAMED_MAX, free};
 use super::problem::{Finding, Problems, Severity, quoted};
+use super::restrict::{is_said, unknown};
 use super::suggest::closest;
 use super::{chain_lines, yaml};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
@@ -15,8 +16,15 @@ use crate::base::quote::is_deceptive;
 
 /// Key under which some files keep all of their chains.
 const WRAPPER: &str = "chains";
+/// Fields of a chain, and of a step.
+const CHAIN: [&str; 3] = ["name", "description", "steps"];
+const STEP: [&str; 6] = ["agent", "prompt", "name", "description", "model", "thinking"];
 /// Top-level fields that are not chains.
 const SETTINGS: [&str; 3] = ["default", "active", "version"];
+
+/// Words that are replaced in a prompt, behind `$`.
+const INPUT: &str = "INPUT";
+const ORIGINAL: &str = "ORIGINAL";
 
 /// One chain of a file, with its own problems.
 pub(crate) struct Chain {
@@ -124,7 +132,7 @@ fn chain(field: Field) -> Chain {
                 match field.name.as_str() {
                     "description" | "name" => draft.fields.push(field),
                     "steps" => draft.phases = steps(field.value, &mut problems),
-                    _ => problems.push(unknown("a chain", &field)),
+                    _ => problems.push(unknown("a chain", &field, &CHAIN)),
                 }
             }
         }
@@ -170,17 +178,18 @@ fn step(node: Node, taken: &mut BTreeSet<String>, problems: &mut Problems) -> Ph
         return PhaseEntry::Told;
     };
     let mut phase = PhaseDraft { names_persona: true, ..PhaseDraft::new(None, span, Vec::new()) };
-    for field in said {
+    let mut told = Vec::new();
+    for field in said.into_iter().filter(|field| field.value.value != Value::Null) {
         match field.name.as_str() {
+            "agent" | "prompt" if !is_said(&field, problems) => told.push(field.name),
             "agent" => phase.fields.push(Field { name: "persona".to_owned(), ..field }),
-            "prompt" => phase.fields.push(prompt(field)),
+            "prompt" => phase.fields.push(prompt(field, problems)),
             "name" | "description" | "model" | "thinking" => phase.fields.push(field),
-            _ => problems.push(unknown("a step", &field)),
+            _ => problems.push(unknown("a step", &field, &STEP)),
         }
     }
     for (name, said) in [("persona", "agent"), ("instructions", "prompt")] {
-        if !phase.fields.iter().any(|field| field.name == name && field.value.value != Value::Null)
-        {
+        if !phase.says(name) && !told.iter().any(|name| name == said) {
             let finding = Finding::error("missing-field", span, format!("a step needs `{said}`"));
             problems.push(finding.hint(format!("add `{said}:`")));
         }
@@ -211,7 +220,13 @@ fn id_of(name: &str) -> String {
 }
 
 /// Turns `\n` in a one-line prompt into line ends.
-fn prompt(field: Field) -> Field {
+fn prompt(field: Field, problems: &mut Problems) -> Field {
+    for word in field.value.text().into_iter().flat_map(unknown_words) {
+        let message = format!("nothing replaces {} here", quoted(&format!("${word}")));
+        let finding = Finding::error("unknown-word", field.value.span, message);
+        let meant = if word.starts_with(ORIGINAL) { ORIGINAL } else { INPUT };
+        problems.push(finding.did_you_mean(Some(&format!("${meant}"))));
+    }
     let value = match field.value.value {
         // The reader of that format takes `\n` in a line for a line end. A text that has real ones was written as YAML and
         // means what it says.
@@ -224,7 +239,14 @@ fn prompt(field: Field) -> Field {
     Field { name: "instructions".to_owned(), value, ..field }
 }
 
-fn unknown(owner: &str, field: &Field) -> Finding {
-    let message = format!("{owner} has no field {}: it is ignored", quoted(&field.name));
-    Finding::warning("unknown-field", field.at, message)
+/// Words behind `$` that begin with one that is replaced and are longer, such as `INPUT_1`: half of such a word would be replaced.
+fn unknown_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let words = text.split('$').skip(1).map(move |rest| {
+        let end = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    let is_known = |word: &&str| [INPUT, ORIGINAL].contains(word);
+    let begins = |word: &&str| [INPUT, ORIGINAL].iter().any(|known| word.starts_with(known));
+    words.filter(begins).filter(move |word| !is_known(word))
 }

@@ -6,8 +6,10 @@
 use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Span, Value};
 use super::format::{PHASE, Shape, WORKFLOW};
 use super::from_native;
+use super::model::Tools;
 use super::problem::{Finding, Problems};
-use super::restrict::unknown;
+use super::restrict::{is_said, unknown};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION};
 
 /// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
@@ -15,7 +17,7 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
     // A template that names a program would surprise: nothing of that format does.
     draft.fields.retain(|field| keep(field, &["agent"], problems));
     draft.fields.iter_mut().filter(|it| it.name == "loop_policy").for_each(loop_policy);
-    drop_unknown(&WORKFLOW, &mut draft.fields, problems);
+    drop_unknown(&WORKFLOW, &["loop_policy"], &mut draft.fields, problems);
     for entry in draft.entries_mut() {
         if let PhaseEntry::Phase(phase) = entry {
             mend(phase, problems);
@@ -47,11 +49,16 @@ fn loop_policy(field: &mut Field) {
 }
 
 /// Its own loader ignores unknown fields; here they are reported.
-fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems) {
+fn drop_unknown(
+    shape: &Shape,
+    own: &[&'static str],
+    fields: &mut Vec<Field>,
+    problems: &mut Problems,
+) {
     fields.retain(|field| {
         let is_known = shape.field(&field.name).is_some();
         if !is_known {
-            let known: Vec<&str> = shape.names().collect();
+            let known: Vec<&str> = shape.names().chain(own.iter().copied()).collect();
             problems.push(unknown(shape.owner, field, &known));
         }
         is_known
@@ -59,7 +66,16 @@ fn drop_unknown(shape: &Shape, fields: &mut Vec<Field>, problems: &mut Problems)
 }
 
 fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
-    drop_unknown(&PHASE, &mut phase.fields, problems);
+    let errors = problems.errors();
+    drop_unknown(&PHASE, &[], &mut phase.fields, problems);
+    // Told here, since the checks would call it `persona`.
+    phase.fields.retain(|field| {
+        field.name != "agent" || field.value.value == Value::Null || is_said(field, problems)
+    });
+    // An unknown field that is an error may be the `agent` that is missing.
+    if problems.errors() == errors {
+        read_only_without_agent(phase, problems);
+    }
     if phase.says("agent") {
         // A file is meant there, even where the word could be the text of a persona.
         phase.names_persona = true;
@@ -80,6 +96,26 @@ fn mend(phase: &mut PhaseDraft, problems: &mut Problems) {
             _ => {}
         }
     }
+}
+
+/// A state that names nobody has the tools that it lists. Without a list it may only read, as in that program.
+fn read_only_without_agent(phase: &mut PhaseDraft, problems: &mut Problems) {
+    // The end and the person work without anybody; so do commands and other workflows.
+    let is_end = [DONE, HUMAN_INTERVENTION].into_iter().any(|id| phase.id() == Some(id));
+    let others = ["run", "commands", "workflow", "subworkflow"];
+    if is_end || others.into_iter().any(|name| phase.says(name)) {
+        return;
+    }
+    if ["agent", "persona", "tools"].into_iter().any(|name| phase.says(name)) {
+        return;
+    }
+    let at = phase.key.as_ref().map_or(phase.span, |key| key.at);
+    let message = "a state without `agent` and `persona`: the worker may only read";
+    let finding = Finding::warning("missing-field", at, message);
+    problems.push(finding.hint("add `agent`, the name of a persona file"));
+    let names = Tools::read_only().allow.unwrap_or_default();
+    phase.fields.retain(|field| field.name != "tools");
+    phase.fields.push(Field::said("tools", names.join(","), at));
 }
 
 /// Reports and drops fields that nothing here would use.

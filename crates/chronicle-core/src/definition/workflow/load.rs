@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::check::{NOT_SUPPORTED_YET, Places};
 use super::draft::{Named, Span};
 use super::model::{PhaseKind, Workflow};
-use super::people;
+use super::people::{self, KnownPersonas};
 use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
 use super::unit::{Format, Trouble, Unit, read};
@@ -82,8 +82,8 @@ pub struct FieldAt<'a> {
 /// What exists beside the definitions, and what a person accepted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'k> {
-    /// Names of existing personas; `None` if they were not looked up.
-    pub personas: Option<&'k [&'k str]>,
+    /// KnownPersonas of existing personas; `None` if they were not looked up.
+    pub personas: Option<KnownPersonas<'k>>,
     /// Keys of existing workflows.
     pub workflows: &'k [&'k str],
     /// True if a person accepts that some fields are not enforced.

@@ -39,6 +39,7 @@ pub use fill::VERIFY;
 pub use format::{reference, schema};
 pub use load::{FieldAt, Known, Loaded, Source, assemble, load};
 pub use model::*;
+pub use people::KnownPersonas;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;
 pub use targets::{allowed_targets, is_left_by_verdict, is_skippable, only_target};

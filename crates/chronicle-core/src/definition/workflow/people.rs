@@ -1,7 +1,8 @@
 //! Personas that a workflow names, and what happens to unknown names.
 //!
-//! Native files are strict: an unknown persona would be a worker with every tool and no instructions. Files of other programs may
-//! name personas that were never written; such a worker may only read.
+//! Native files are strict: an unknown persona would be a worker with every tool and no instructions. So are chains, as the program
+//! is that they come from. Other files may name personas that were never written; such a worker may only read. No file of another
+//! program means a persona that is built in here: its author never saw it.
 
 use super::draft::{Draft, Span};
 use super::model::{Phase, PhaseKind, Tools, Workflow};
@@ -17,14 +18,30 @@ pub(super) struct PersonaUse {
     /// The phase whose worker it is; `None` if it is only named as a possible helper.
     phase: Option<PhaseId>,
     at: Span,
-    is_native: bool,
+    format: Format,
     /// True if the phase was already reported as undefined.
     is_told: bool,
 }
 
+/// KnownPersonas of the personas that there are.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownPersonas<'n> {
+    /// Those that the project or the user has a file of.
+    pub written: &'n [&'n str],
+    /// Those that are built in, and that no file replaces.
+    pub builtin: &'n [&'n str],
+}
+
+impl<'n> KnownPersonas<'n> {
+    /// Those that a file of that format can mean.
+    fn of(self, format: Format) -> impl Iterator<Item = &'n str> {
+        let builtin = if format == Format::Native { self.builtin } else { &[] };
+        self.written.iter().chain(builtin).copied()
+    }
+}
+
 /// Every persona that the phases of a workflow name.
 pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<PersonaUse> {
-    let is_native = format == Format::Native;
     let mut asked = Vec::new();
     for phase in workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE) {
         let id = phase.id.as_str();
@@ -33,13 +50,13 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<P
             let at = draft.locate(Some(id), "persona");
             let phase_id = Some(phase.id.clone());
             let (name, is_told) = (name.to_owned(), phase.implicit);
-            asked.push(PersonaUse { name, phase: phase_id, at, is_native, is_told });
+            asked.push(PersonaUse { name, phase: phase_id, at, format, is_told });
         }
         // A phase of the same workflow can help as well, without a persona of that name.
         let helpers = phase.followups.iter().flatten().filter(|it| !is_done_by(workflow, it));
         asked.extend(helpers.map(|name| {
             let at = draft.locate(Some(id), "followups");
-            PersonaUse { name: name.clone(), phase: None, at, is_native, is_told: false }
+            PersonaUse { name: name.clone(), phase: None, at, format, is_told: false }
         }));
     }
     asked
@@ -55,42 +72,60 @@ fn is_done_by(workflow: &Workflow, persona: &str) -> bool {
     workflow.phases.iter().any(|phase| phase.is_by(persona))
 }
 
-fn is_there(asked: &PersonaUse, personas: &[&str]) -> bool {
-    personas.iter().any(|name| name.trim().eq_ignore_ascii_case(asked.name.trim()))
+fn is_there(asked: &PersonaUse, personas: KnownPersonas<'_>) -> bool {
+    let mut names = personas.of(asked.format);
+    names.any(|name| name.trim().eq_ignore_ascii_case(asked.name.trim()))
 }
 
 /// Reports every unknown name. Positions are shifted by the number of preceding sources.
 pub(super) fn tell(
     asked: &[PersonaUse],
     sources: usize,
-    personas: &[&str],
+    personas: KnownPersonas<'_>,
     problems: &mut Problems,
 ) {
     for one in asked.iter().filter(|one| !one.is_told && !is_there(one, personas)) {
         let at = Span { source: one.at.source + sources, ..one.at };
         let name = quoted(&one.name);
-        let finding = if one.is_native {
-            Finding::error("unknown-persona", at, format!("no persona is called {name}"))
-        } else {
-            let then =
-                if one.phase.is_some() { "the worker may only read" } else { "it cannot help" };
-            let message = format!("no persona is called {name}: {then}");
-            Finding::warning("unknown-persona", at, message)
+        let finding = match one.format {
+            Format::Native | Format::Chain => {
+                Finding::error("unknown-persona", at, format!("no persona is called {name}"))
+            }
+            Format::Phased | Format::Template => {
+                let then =
+                    if one.phase.is_some() { "the worker may only read" } else { "it cannot help" };
+                let message = format!("no persona is called {name}: {then}");
+                Finding::warning("unknown-persona", at, message)
+            }
         };
-        let finding = finding.hint("`chronicle list` shows the personas; a text has several words");
-        let meant =
-            // As for fields: in a file full of mistakes, comparing every name with every other must not take long.
-            if problems.is_full() { None } else { closest(&one.name, personas.iter().copied()) };
+        let builtin = personas.builtin.iter().find(|it| it.eq_ignore_ascii_case(one.name.trim()));
+        let finding = match (one.format, builtin) {
+            (_, None) | (Format::Native, Some(_)) => {
+                finding.hint("`chronicle list` shows the personas; a text has several words")
+            }
+            // Otherwise the list would seem to contradict.
+            (Format::Phased | Format::Template | Format::Chain, Some(builtin)) => {
+                finding.hint(format!("write `agents/{builtin}.md`: what is built in is not meant by files of other programs"))
+            }
+        };
+        // As for fields: in a file full of mistakes, comparing every name with every other must not take long.
+        let is_compared = !problems.is_full() && builtin.is_none();
+        let meant = is_compared.then(|| closest(&one.name, personas.of(one.format))).flatten();
         problems.push(finding.did_you_mean(meant));
     }
 }
 
 /// Restricts workers with unknown personas to reading, and removes the unknown names.
-pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: &[&str]) {
+pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: KnownPersonas<'_>) {
     for one in asked.iter().filter(|one| !is_there(one, personas)) {
-        let found = workflow.phases.iter_mut().find(|it| Some(&it.id) == one.phase.as_ref());
-        if let Some(phase) = found {
-            restrict_phase(phase);
+        match &one.phase {
+            Some(id) => {
+                workflow.phases.iter_mut().filter(|it| it.id == *id).for_each(restrict_phase);
+            }
+            // Out of the lists too: one that is built in would help in its place.
+            None => workflow.phases.iter_mut().flat_map(|it| &mut it.followups).for_each(|names| {
+                names.retain(|name| *name != one.name);
+            }),
         }
     }
 }

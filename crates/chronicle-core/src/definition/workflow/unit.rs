@@ -4,7 +4,7 @@ use super::check::{self, Checked, Places};
 use super::draft::{Draft, Field, Named, PhaseDraft, PhaseEntry, Span};
 use super::load::Source;
 use super::model::Workflow;
-use super::people::{self, PersonaUse};
+use super::people::{self, KnownPersonas, PersonaUse};
 use super::problem::{Finding, Problem, Problems};
 use super::{ends, from_chain, from_native, from_phased, from_template};
 use crate::base::limits::Limits;
@@ -65,7 +65,7 @@ impl Unit {
     }
 
     /// The same, given that these personas exist.
-    pub fn is_sound_among(&self, personas: &[&str]) -> bool {
+    pub fn is_sound_among(&self, personas: KnownPersonas<'_>) -> bool {
         let mut told = Problems::default();
         people::tell(&self.asked, 0, personas, &mut told);
         self.is_sound() && !told.has_error()
@@ -82,7 +82,7 @@ impl Unit {
     }
 
     /// Its own problems and those of the personas that it names, given that these exist.
-    pub fn problems_among(&self, personas: &[&str]) -> Vec<Problem> {
+    pub fn problems_among(&self, personas: KnownPersonas<'_>) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         people::tell(&self.asked, 0, personas, &mut problems);
         problems.finish(&self.sources)

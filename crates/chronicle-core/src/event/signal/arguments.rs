@@ -16,12 +16,13 @@ impl<'a> Arguments<'a> {
         Self { tool, fields: arguments.as_object() }
     }
 
-    /// The value under any of these names; null counts as absent. Two names with different values are refused, since either could
+    /// The value under any of these names; null and a blank text count as absent: agents turn the null of a text into a blank one. Two names with different values are refused, since either could
     /// be the wrong one.
     pub(super) fn value(&self, names: &[&str]) -> Result<Option<&'a Value>, String> {
         let Some(fields) = self.fields else { return Ok(None) };
         // Null is how some agents write a field that they leave out.
-        let said = |name: &&str| fields.get(*name).filter(|value| !value.is_null());
+        let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        let said = |name: &&str| fields.get(*name).filter(|it| !it.is_null() && !is_blank(it));
         let mut there = names.iter().filter_map(|name| Some((*name, said(name)?)));
         let Some((first, value)) = there.next() else { return Ok(None) };
         match there.find(|(_, other)| *other != value) {
@@ -114,4 +115,24 @@ pub(super) fn within(name: &str, text: &str, max: usize) -> Result<(), String> {
         "`{name}` has {} bytes, {max} fit: shorten it, or write the rest into a file and name that",
         text.len()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Arguments;
+
+    #[test]
+    fn what_is_null_or_blank_is_absent() {
+        for nothing in [json!(null), json!(""), json!(" ")] {
+            let arguments = json!({"target_state": nothing, "to_state": "build"});
+            let read = Arguments::new("workflow_transition", &arguments);
+            let names = ["target_state", "to_state"];
+            assert_eq!(read.text(&names), Ok(Some("build".to_owned())), "{arguments}");
+        }
+        let differ = json!({"target_state": "plan", "to_state": "build"});
+        let read = Arguments::new("workflow_transition", &differ);
+        assert!(read.text(&["target_state", "to_state"]).is_err());
+    }
 }

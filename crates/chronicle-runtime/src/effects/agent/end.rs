@@ -1,6 +1,7 @@
 //! How an agent ends: what is known of it before, and what its keeper saw.
 
 use chronicle_core::base::limits::TEXT_MAX;
+use chronicle_core::base::redact::{Pieces, Redactor};
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::Scope;
 use chronicle_core::event::CrashClass;
@@ -35,8 +36,8 @@ pub(super) struct LastWords {
     pub(super) not_understood: u64,
     /// What people must know about how it worked.
     pub(super) remarks: Vec<String>,
-    /// What it said since its last tool, with any secrets: they are taken out when it is reported.
-    pub(super) said: String,
+    /// What it said since its last tool, message by message, with any secrets: they are taken out when it is reported.
+    said: Vec<String>,
     /// True if what it says next is another message.
     is_apart: bool,
     /// The message whose usage was reported last.
@@ -55,7 +56,7 @@ impl LastWords {
             stderr: Edges::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
             remarks: Vec::new(),
-            said: String::new(),
+            said: Vec::new(),
             is_apart: false,
             message: None,
         }
@@ -87,13 +88,29 @@ impl LastWords {
     /// Adds a piece of text as it was said, up to what an event keeps and a little more: so that it is seen to be cut, and a secret
     /// at the cut is whole when it is looked for.
     pub(super) fn say(&mut self, text: &str) {
-        if self.said.len() <= TEXT_MAX + SECRET_MAX {
-            if std::mem::take(&mut self.is_apart) && !self.said.is_empty() {
-                self.said.truncate(self.said.trim_end().len());
-                self.said.push('\n');
-            }
-            self.said.push_str(text);
+        let bytes: usize = self.said.iter().map(|message| message.len() + 1).sum();
+        if bytes > TEXT_MAX + SECRET_MAX {
+            return;
         }
+        let is_apart = std::mem::take(&mut self.is_apart);
+        if let Some(message) = self.said.last_mut().filter(|_| !is_apart) {
+            message.push_str(text);
+            return;
+        }
+        if let Some(message) = self.said.last_mut() {
+            message.truncate(message.trim_end().len());
+        }
+        self.said.retain(|message| !message.is_empty());
+        self.said.push(text.to_owned());
+    }
+
+    /// What it said last, without secrets. A thought may stand between the halves of one, so the messages are also searched as if
+    /// nothing did.
+    pub(super) fn final_text(&self, redactor: &Redactor) -> String {
+        let mut pieces = Pieces::default();
+        self.said.iter().for_each(|message| pieces.add(message));
+        let said = pieces.take(redactor).unwrap_or_else(|| self.said.clone()).join("\n");
+        redactor.redact(&said).into_owned()
     }
 
     /// What it says next is no continuation of what it said before.

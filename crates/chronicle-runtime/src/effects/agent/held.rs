@@ -19,19 +19,20 @@ pub(super) enum HeldKind {
     Typed,
 }
 
-/// Lines that wait for the transcript.
+/// Lines that wait for the transcript. Pieces of several texts may take turns, and each text is joined by itself.
 #[derive(Default)]
 pub(super) struct Held {
-    kind: Option<HeldKind>,
     lines: Vec<HeldLine>,
-    pieces: Pieces,
+    said: Pieces,
+    thought: Pieces,
+    typed: Pieces,
 }
 
 struct HeldLine {
     at: Millis,
     text: String,
     /// The piece of streamed text in it. `None` for a line that came between two pieces.
-    piece: Option<String>,
+    piece: Option<(HeldKind, String)>,
 }
 
 /// The piece of a streamed text in what was seen.
@@ -44,9 +45,16 @@ pub(super) fn piece(seen: &[Seen]) -> Option<(HeldKind, &str)> {
     })
 }
 
-/// True if a line says nothing that ends a text: signs of life and counts come between the pieces of one.
+/// True if a line says nothing that ends a text: signs of life, counts and what nobody understands come between the pieces of one.
 pub(super) fn is_between(seen: &[Seen]) -> bool {
-    seen.iter().all(|seen| matches!(seen, Seen::Alive | Seen::Usage { .. }))
+    seen.iter()
+        .all(|seen| matches!(seen, Seen::Alive | Seen::Usage { .. } | Seen::NotUnderstood { .. }))
+}
+
+/// True if a text may go on after it.
+pub(super) fn goes_on(seen: &Seen) -> bool {
+    let seen = std::slice::from_ref(seen);
+    piece(seen).is_some() || is_between(seen)
 }
 
 impl Held {
@@ -59,13 +67,20 @@ impl Held {
         redactor: &Redactor,
         transcript: &Transcript,
     ) {
-        // Pieces of another text cannot complete a secret of this one, so this text is finished.
-        if self.kind.replace(kind) != Some(kind) || self.pieces.is_full() {
+        if self.pieces_of(kind).is_full() || self.lines.len() >= LINES_MAX {
             self.write(redactor, transcript);
         }
-        self.pieces.add(piece);
-        let (text, piece) = (text.to_owned(), Some(piece.to_owned()));
+        self.pieces_of(kind).add(piece);
+        let (text, piece) = (text.to_owned(), Some((kind, piece.to_owned())));
         self.lines.push(HeldLine { at: clock::now(), text, piece });
+    }
+
+    fn pieces_of(&mut self, kind: HeldKind) -> &mut Pieces {
+        match kind {
+            HeldKind::Said => &mut self.said,
+            HeldKind::Thought => &mut self.thought,
+            HeldKind::Typed => &mut self.typed,
+        }
     }
 
     /// Keeps a line that came between two pieces in its place. False if no text has begun, or too much waits.
@@ -81,12 +96,19 @@ impl Held {
     pub(super) fn write(&mut self, redactor: &Redactor, transcript: &Transcript) {
         let lines = std::mem::take(&mut self.lines);
         // `None` if the joined text has no secret.
-        let mut pieces = self.pieces.take(redactor).map(Vec::into_iter);
+        let mut said = self.said.take(redactor).map(Vec::into_iter);
+        let mut thought = self.thought.take(redactor).map(Vec::into_iter);
+        let mut typed = self.typed.take(redactor).map(Vec::into_iter);
         for line in &lines {
-            let other = pieces.as_mut().filter(|_| line.piece.is_some()).and_then(Iterator::next);
-            let text = match (&line.piece, other) {
+            let pieces = match &line.piece {
+                Some((HeldKind::Said, _)) => said.as_mut(),
+                Some((HeldKind::Thought, _)) => thought.as_mut(),
+                Some((HeldKind::Typed, _)) => typed.as_mut(),
+                None => None,
+            };
+            let text = match (&line.piece, pieces.and_then(Iterator::next)) {
                 // Only the piece is replaced. The rest of the line is redacted by itself.
-                (Some(old), Some(new)) => with_piece(redactor, &line.text, old, &new),
+                (Some((_, old)), Some(new)) => with_piece(redactor, &line.text, old, &new),
                 (Some(_) | None, _) => redactor.line(&line.text).into_owned(),
             };
             transcript.add_at(line.at, From::Agent, &text);

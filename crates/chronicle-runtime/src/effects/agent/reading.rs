@@ -12,7 +12,7 @@ use chronicle_core::event::{Call, CrashClass, Verdict};
 
 use super::AgentShared;
 use super::bills::Bills;
-use super::held::{Held, is_between, piece};
+use super::held::{Held, goes_on, is_between, piece};
 use super::verdicts::Verdicts;
 use crate::activity::Bit;
 use crate::agents::Seen;
@@ -145,7 +145,7 @@ impl<'a> AgentReader<'a> {
         if !matches!(seen, Seen::Retrying { .. } | Seen::Alive) {
             self.retries = 0;
         }
-        if !matches!(seen, Seen::Text(_) | Seen::Thought(_) | Seen::Alive | Seen::Usage { .. }) {
+        if !goes_on(&seen) {
             self.show_rest();
         }
         match &seen {

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::edges::connect;
 use self::fields::Fields;
+pub(crate) use self::fields::described;
 pub use self::notes::unbounded;
 use self::phase::PhaseRead;
 pub(crate) use self::places::Places;

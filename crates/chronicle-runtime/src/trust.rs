@@ -40,7 +40,7 @@ const PLACES: [&str; 12] = [
 const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "md", "toml"];
 /// Folders within folders that are looked into.
 const DEPTH_MAX: usize = 4;
-/// Most files of a project that are remembered.
+/// Most files of a project that can be agreed to.
 const FILES_MAX: usize = 5_000;
 /// Largest record that is read.
 const RECORD_MAX: u64 = 4 * 1024 * 1024;
@@ -98,6 +98,12 @@ pub enum TrustError {
         /// What the system said.
         source: io::Error,
     },
+    /// There are more definitions than a person can have agreed to.
+    #[error(
+        "more than {FILES_MAX} files of this project could be definitions (`.chronicle`, `.pi`, \
+         `.claude`, `agents`): too many to ask about"
+    )]
+    TooMany,
     /// The record cannot be written.
     #[error("cannot write `{}`: {why}", path.display())]
     Unwritable {
@@ -114,9 +120,12 @@ pub fn items(project: &Project) -> Result<Vec<Item>, TrustError> {
     for place in PLACES {
         collect(&project.root().join(place), DEPTH_MAX, &mut files);
     }
-    // Sorted before the limit is applied, so that the same files are left out each time.
+    // Refused rather than cut: a file that is left out would run without anybody having agreed to it.
+    if files.len() > FILES_MAX {
+        return Err(TrustError::TooMany);
+    }
     files.sort_unstable();
-    files.iter().take(FILES_MAX).map(|file| item(project, file)).collect()
+    files.iter().map(|file| item(project, file)).collect()
 }
 
 /// The files that a workflow at this path is made of. None of them when it is the user's own.

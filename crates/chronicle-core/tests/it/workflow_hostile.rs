@@ -107,6 +107,16 @@ fn aliases_are_bounded() {
 }
 
 #[test]
+fn many_warnings_stay_warnings() {
+    let names: Vec<String> = (0..150).map(|index| format!("n{index}: done")).collect();
+    let text = format!("phases:\n  a: {{next: [done], on: {{{}}}}}\n", names.join(", "));
+    let loaded = load_text(&text);
+    assert_eq!(loaded.problems.len(), 101);
+    assert!(loaded.problems.iter().all(|problem| problem.severity < Severity::Error));
+    assert!(loaded.is_usable());
+}
+
+#[test]
 fn many_problems_are_counted_and_stay_errors() {
     let names: Vec<String> = (0..150).map(|index| format!("n{index}: done")).collect();
     let loaded = load_text(&format!(

@@ -4,11 +4,13 @@
 //! It is a file beside the keeper's lock and not a line of the ledger: an attempt that works all night would write thousands of
 //! lines.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use crate::regular::{self, Links};
 
 /// When the time is first written; each interval is twice as long as the one before. So a run that is killed again and again loses
 /// at most about half of its time, and still reaches its budget.
@@ -47,9 +49,10 @@ impl Worked {
 
     fn write(&mut self, active_ms: u64) -> io::Result<()> {
         if self.file.is_none() {
-            let how =
-                OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)?;
-            self.file = Some(how);
+            // The folder is inside the project: a link that a worker put there would empty another file, a pipe would block.
+            let how = &mut OpenOptions::new();
+            let how = how.write(true).create(true).truncate(true);
+            self.file = Some(regular::open(&self.path, how, Links::Refused)?);
         }
         let Some(file) = &self.file else { return Ok(()) };
         // One write of constant length, so that a crash leaves the old or the new number.
@@ -61,19 +64,16 @@ impl Worked {
 
 /// The time that an earlier supervisor wrote; 0 if it cannot be read.
 pub(super) fn known_ms(path: &Path) -> u64 {
-    // The folder is inside the project: opening a pipe that a worker put there would block for ever.
     // A missing or damaged file counts as no time: the attempt loses seconds, not the run.
-    let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
-    let mut digits = [0; DIGITS];
-    let read = |mut file: File| io::Read::read_exact(&mut file, &mut digits);
-    if !is_file || File::open(path).and_then(read).is_err() {
-        return 0;
-    }
-    std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+    let bytes = regular::read(path, DIGITS as u64, Links::Refused).unwrap_or_default();
+    let text = std::str::from_utf8(&bytes).ok().filter(|text| text.len() == DIGITS);
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -103,5 +103,10 @@ mod tests {
         fs::write(&path, "12").unwrap();
         assert_eq!(known_ms(&path), 0);
         assert_eq!(known_ms(folder.path()), 0);
+        let (other, link) = (folder.path().join("other"), folder.path().join("a2.worked"));
+        fs::write(&other, "somebody's").unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        Worked::new(link).keep(2_000);
+        assert_eq!(fs::read_to_string(&other).unwrap(), "somebody's");
     }
 }

@@ -188,6 +188,7 @@ impl From<TrustError> for Failure {
         let hint = match &error {
             TrustError::NoHome => "set `HOME`, then try again",
             TrustError::Unreadable { .. } => "make the file readable for you, or take it away",
+            TrustError::TooMany => "move files that are no definitions elsewhere, then try again",
             TrustError::Unwritable { .. } => "make the folder writable for you",
         };
         Self::internal("the project's trust cannot be settled", &error).hint(hint)

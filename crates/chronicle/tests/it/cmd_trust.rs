@@ -31,6 +31,16 @@ fn nothing_starts_before_a_person_agreed() {
 }
 
 #[test]
+fn more_files_than_a_person_can_agree_to_are_refused_whole() {
+    let session = untrusted();
+    for index in 0..5_001 {
+        session.write(&format!("agents/a{index}.md"), "x");
+    }
+    session.chronicle(&["trust"]).exits(70).talks("more than 5000 files of this project");
+    session.run().exits(2).talks("is not trusted on this machine yet");
+}
+
+#[test]
 fn a_workflow_given_by_its_path_is_the_projects_own_too() {
     let session = untrusted();
     session.write("elsewhere/review.yaml", WORKFLOW);

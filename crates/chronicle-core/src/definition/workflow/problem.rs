@@ -166,8 +166,9 @@ impl Problems {
     /// The number of errors; those left out count if the worst of them was one.
     pub(crate) fn errors(&self) -> usize {
         let found = self.found.iter().filter(|finding| finding.severity == Severity::Error);
-        // Of those that are left out only the worst is known, so each counts as an error. That can only refuse too much.
-        found.count() + self.left_out
+        // Of those that are left out only the worst is known. If it was an error, each counts as one: that can only refuse too much.
+        let is_error = self.worst_left_out == Some(Severity::Error);
+        found.count() + if is_error { self.left_out } else { 0 }
     }
 
     /// Adds all of another collection whose sources follow that many others.

@@ -83,6 +83,13 @@ impl fmt::Display for Failure {
     }
 }
 
+/// What was recorded of the project's files cannot be read any more.
+pub(crate) fn damaged_trees(message: impl Into<String>) -> Failure {
+    Failure::new(Exit::Damaged, message).hint(
+        "put `.chronicle/trees.git` back from a copy; without one move it away, and files are recorded anew from then on",
+    )
+}
+
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         let exit = match &error {
@@ -144,6 +151,7 @@ impl From<HandleError> for Failure {
                 .hint(format!("{MORE_THREADS}, then `chronicle resume {run}`")),
             HandleError::Trees(TreesError::Gone(_)) => Self::of(Exit::Usage, &error)
                 .hint("`chronicle log` still says which files each attempt changed"),
+            HandleError::Trees(TreesError::Damaged { .. }) => damaged_trees(error.to_string()),
             HandleError::Trees(TreesError::Pipe(_)) => {
                 Self::of(Exit::Internal, &error).hint("remove the pipe, then type the same again")
             }

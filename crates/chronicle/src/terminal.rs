@@ -7,6 +7,7 @@ mod wrap;
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 
 use chronicle_core::base::quote::line;
 use chronicle_core::base::time::Millis;
@@ -114,7 +115,25 @@ pub(crate) fn say_text(text: &str) -> bool {
 fn print(text: &str) -> bool {
     let mut out = io::stdout().lock();
     // Flushed each time: what follows may go to standard error, and both must be in order on a terminal.
-    writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
+    kept(&writeln!(out, "{text}").and_then(|()| out.flush()))
+}
+
+/// Why a result could not be written, such as a full disk. A reader that went away is none.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Why part of the result was lost; `None` if nothing was.
+pub(crate) fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// Notes a result that could not be written. False if it was not.
+pub(crate) fn kept(written: &io::Result<()>) -> bool {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
+    written.is_ok()
 }
 
 /// Writes lines of talk, without what could fool a terminal. On a terminal, lines that are too long are broken between words.

@@ -207,6 +207,15 @@ impl Changes {
         self.files == 0
     }
 
+    /// True if a file differs that is not in Chronicle's own folder: what is written there is no work on the project.
+    pub fn has_work(&self) -> bool {
+        let is_own = |path: &str| path.starts_with(".chronicle/");
+        let is_work = |file: &FileChange| {
+            !is_own(&file.path) || file.from.as_deref().is_some_and(|from| !is_own(from))
+        };
+        self.files > 0 && (self.list.is_empty() || self.list.iter().any(is_work))
+    }
+
     /// Adds what differs in one more file.
     pub fn add(&mut self, file: FileChange) {
         self.files = self.files.saturating_add(1);

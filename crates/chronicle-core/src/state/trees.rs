@@ -238,7 +238,7 @@ impl Facts {
         if let Some(frame) = place.as_ref().and_then(|it| self.frames.get_mut(&it.frame()))
             && counts
         {
-            frame.evidence.recorded(!recorded.changes.is_none(), recorded.unclear.is_some());
+            frame.evidence.recorded(recorded.changes.has_work(), recorded.unclear.is_some());
         }
         if let Some(place) = place
             && counts

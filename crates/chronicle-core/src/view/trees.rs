@@ -21,6 +21,8 @@ pub struct TreeBook {
     /// Lines at which each place was entered.
     entered: BTreeMap<Place, Vec<u64>>,
     undos: Vec<UndoRow>,
+    /// Lines of the undos that the last one takes back.
+    taking: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -74,6 +76,11 @@ pub struct UndoRow {
     pub is_back: bool,
     /// True if a later undo took it back.
     pub taken_back: bool,
+    /// True if files stayed that it was to restore.
+    pub partly: bool,
+    /// Why it stopped before all files were restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Pairs of trees between which somebody worked.
@@ -133,8 +140,8 @@ impl TreeBook {
         let is_old = back.is_none() && what == BACK;
         match back {
             Some(first) => {
-                let taken = self.undos.iter_mut().filter(|row| row.seq >= first);
-                taken.for_each(|row| row.taken_back = true);
+                let taken = self.undos.iter_mut().filter(|row| row.seq >= first && !row.taken_back);
+                self.taking = taken.map(|row| (row.taken_back = true, row.seq).1).collect();
             }
             // Of older versions: the last undo is taken back, and when it was one of these, done again.
             None if is_old => {
@@ -142,18 +149,44 @@ impl TreeBook {
                     row.taken_back = !row.taken_back;
                 }
             }
-            None => {}
+            None => self.taking.clear(),
         }
         self.marks.push(TreeMark { seq: line.seq, tree: to.clone(), by_people: false });
         let (seq, at, files) = (line.seq, line.at, None);
         let (is_back, taken_back) = (back.is_some() || is_old, false);
-        self.undos.push(UndoRow { seq, at, what, from, to, files, is_back, taken_back });
+        let (partly, error) = (false, None);
+        self.undos.push(UndoRow {
+            seq,
+            at,
+            what,
+            from,
+            to,
+            files,
+            is_back,
+            taken_back,
+            partly,
+            error,
+        });
     }
 
     fn end_undo(&mut self, restored: &Restored) {
         let Some(undo) = self.undos.last_mut() else { return };
         undo.files = Some(restored.files);
-        if let Some(left) = &restored.left {
+        undo.error.clone_from(&restored.error);
+        undo.partly = [&restored.kept, &restored.edited, &restored.failed]
+            .into_iter()
+            .any(|list| !list.is_empty());
+        // One that failed before its first file has left everything as it found it.
+        let failed_at_once = restored.error.is_some() && restored.files == 0;
+        let left = restored.left.as_ref().or(failed_at_once.then_some(&undo.from)).cloned();
+        if failed_at_once && left.as_ref() == Some(&undo.from) {
+            // What it was to take back stands.
+            let taking = std::mem::take(&mut self.taking);
+            let rows = self.undos.iter_mut().filter(|row| taking.contains(&row.seq));
+            rows.for_each(|row| row.taken_back = false);
+        }
+        let Some(undo) = self.undos.last_mut() else { return };
+        if let Some(left) = &left {
             // What it was meant to leave, and what it left: files that could not be restored are still in the latter.
             undo.to.clone_from(left);
             let mark = self.marks.iter_mut().rfind(|mark| mark.seq == undo.seq);
@@ -219,7 +252,9 @@ impl TreeBook {
     /// The line that this many levels of undo start with, and each undo that they take back, latest first; `None` if there are
     /// not so many.
     pub fn back(&self, levels: usize) -> Option<(u64, Vec<&UndoRow>)> {
-        let standing = self.undos.iter().rev().filter(|row| !row.is_back && !row.taken_back);
+        // An undo that changed nothing leaves nothing to take back.
+        let stands = |row: &&UndoRow| !row.is_back && !row.taken_back && row.from != row.to;
+        let standing = self.undos.iter().rev().filter(stands);
         let rows: Vec<&UndoRow> = standing.take(levels).collect();
         let first = rows.last().filter(|_| rows.len() == levels)?.seq;
         Some((first, rows))

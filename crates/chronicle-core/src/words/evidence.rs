@@ -8,7 +8,7 @@ use crate::state::Unmet;
 /// What the record does not show, and why, of a run in the project of that path.
 pub(crate) fn lack(lack: &Unmet<'_>, project: &str) -> String {
     match lack {
-        Unmet::Changes => "changed files (no file changed)".to_owned(),
+        Unmet::Changes => "changed files (no file of the project changed)".to_owned(),
         Unmet::UnclearChanges => {
             "changed files (files changed, but not while it used a tool that changes files)"
                 .to_owned()

@@ -127,7 +127,11 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
     let mut world = begun(free);
     assert_eq!(unasked(&mut world, "Bash"), Answer::Noted);
     let refused = leave(&mut world, 1, None, "done");
-    assert!(refused.contains("changed files (no file changed), `cargo test` (it was not run)"));
+    assert!(
+        refused.contains(
+            "changed files (no file of the project changed), `cargo test` (it was not run)"
+        )
+    );
     assert!(world.state.attempt(AttemptId(1)).unwrap().hands().is_empty());
     told(
         &world,
@@ -135,7 +139,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
         &expect![[r#"
         a1 ran `Bash` {"command":"cargo test"} without asking for permission
         a1's call `c1` succeeded
-        a1 was refused: `a` cannot be left yet: it requires changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"#]],
+        a1 was refused: `a` cannot be left yet: it requires changed files (no file of the project changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"#]],
     );
     for tools in ["deny: [write]", "allow: [bash]"] {
         let mut world =
@@ -158,9 +162,12 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
 #[test]
 fn a_phase_is_left_only_with_what_it_demands() {
     let mut world = begun(WORKFLOW);
-    expect!["refused: `build` cannot be left yet: it requires changed files (no file changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
+    expect!["refused: `build` cannot be left yet: it requires changed files (no file of the project changed), `cargo test` (it was not run), which the record does not show. Do it, then send the signal again; if it cannot be done, leave with the outcome `fail`, or ask a person"].assert_eq(&leave(&mut world, 1, None, "done"));
     call(&mut world, 1, "Read", r#"{"path":"a.rs"}"#, Some(true));
-    assert!(leave(&mut world, 1, None, "done").contains("no file changed"), "to read is no change");
+    assert!(
+        leave(&mut world, 1, None, "done").contains("no file of the project changed"),
+        "to read is no change"
+    );
     call(&mut world, 1, "Edit", r#"{"path":"a.rs"}"#, Some(true));
     run(&mut world, 1, "cargo test -p x", None);
     assert!(
@@ -256,12 +263,12 @@ fn a_worker_that_changed_nothing_is_sent_back_and_then_a_person_is_asked() {
         &expect![[r#"
             a1 leaves for `check`: "done"
             a1 ended
-            a2 resumed at `build` (scripted): not shown by the record: changed files (no file changed)
+            a2 resumed at `build` (scripted): not shown by the record: changed files (no file of the project changed)
             a2 called `Bash` {"command":"cargo test"}
             a2's call `c9` succeeded
             a2 leaves for `check`: "done"
             a2 ended
-            g1 waits at `build` for intervention: `build` was left without what it requires: changed files (no file changed)"#]],
+            g1 waits at `build` for intervention: `build` was left without what it requires: changed files (no file of the project changed)"#]],
     );
     // A person may go on all the same.
     world.step(&person(Command::Skip { place: None, note: "fine".to_owned() }));

@@ -13,7 +13,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 
-use super::{HandleError, Update, telling, witnesses};
+use super::{HandleError, Update, leftovers, telling, witnesses};
 use crate::activity::{Activities, Activity};
 use crate::anchor;
 use crate::driver::{self, Finish, Run, Watch};
@@ -75,6 +75,22 @@ pub fn check_paths(project: &Path, asker: &Asker) -> Result<(), HandleError> {
 /// Opens a run and drives it on a thread of its own, starting with that command. Returns with its answer, so that a refusal is
 /// known at once; a refused run comes to rest by itself.
 pub fn drive(
+    folder: &RunFolder,
+    asker: &Asker,
+    command: Command,
+    rest: Rest,
+    updates: SyncSender<Update>,
+) -> Result<(Driven, Answer), HandleError> {
+    let is_new = matches!(command, Command::Start(_));
+    let driven = begin(folder, asker, command, rest, updates);
+    if is_new && matches!(driven, Err(HandleError::Ledger(_))) {
+        // Without a first line there is no run, and its folder would only be in the way. One that has a line stays.
+        leftovers::discard_new(folder);
+    }
+    driven
+}
+
+fn begin(
     folder: &RunFolder,
     asker: &Asker,
     command: Command,

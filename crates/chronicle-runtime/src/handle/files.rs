@@ -150,15 +150,32 @@ pub(super) fn book(folder: &RunFolder) -> Result<TreeBook, HandleError> {
 
 pub(super) fn existing(folder: &RunFolder) -> Result<Trees, HandleError> {
     trees_of(folder)?.ok_or_else(|| HandleError::NoTree {
-        what: format!("no files were recorded in `{}`", folder.project.display()),
+        what: format!(
+            "no files were recorded in `{}`{}",
+            folder.project.display(),
+            because(folder)
+        ),
         known: Vec::new(),
     })
+}
+
+/// Why there are no trees, as far as the run says.
+fn because(folder: &RunFolder) -> String {
+    let view = super::view(folder).ok().map(|(view, _)| view);
+    let why = view.and_then(|view| view.no_trees.or_else(|| not_begun(view.attempts)));
+    why.map_or_else(String::new, |why| format!(": {why}"))
+}
+
+fn not_begun(attempts: usize) -> Option<String> {
+    (attempts == 0).then(|| "no worker has started yet".to_owned())
 }
 
 pub(super) fn no_tree(folder: &RunFolder, book: &TreeBook, part: &Part) -> HandleError {
     let run = folder.id.short();
     let what = match part {
-        Part::Run | Part::Since(_) => format!("run {run} has no trees"),
+        Part::Run | Part::Since(_) => {
+            format!("run {run} has no trees{}", because(folder))
+        }
         Part::Phase(place) => format!("run {run} has no trees of a phase `{place}`"),
         Part::Attempt(attempt) => format!("run {run} has no tree before {attempt}"),
     };

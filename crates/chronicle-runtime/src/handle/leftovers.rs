@@ -53,6 +53,16 @@ pub fn discard(run: &RunFolder) -> Result<bool, HandleError> {
     Ok(true)
 }
 
+/// Removes the folder of a run that this process made and could not begin, unless it has something in its ledger. Takes no lock,
+/// which needs open files that there may be none of: nobody else was told of the run.
+pub(super) fn discard_new(run: &RunFolder) {
+    let ledger = run.ledger();
+    let is_empty = fs::metadata(ledger.ledger_path()).map_or(true, |meta| meta.len() == 0);
+    if is_empty && ledger.holder().is_none() && fs::remove_dir_all(&run.path).is_ok() {
+        index::forget(run);
+    }
+}
+
 /// Removes unfinished files from a project's own folder and from the user's state. Returns how many.
 pub fn sweep_unfinished(project: &Project) -> usize {
     let state = home::state();

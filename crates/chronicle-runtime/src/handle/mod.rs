@@ -37,7 +37,7 @@ pub use crate::driver::Finish;
 pub use crate::inbox::{Asker, Remote, Rest};
 pub use crate::ledger::{Holder, LedgerError};
 pub use crate::link::{ANSWER_PATIENCE, LinkError, News, RunUpdate};
-pub use crate::trees::{TreesError, output_in};
+pub use crate::trees::{TreesError, is_damage, output_in};
 pub use driven::{Driven, UPDATES_MAX, check_paths, drive};
 pub use files::{
     DiffForm, Difference, Part, difference, make_room, recorded_bytes, recorded_bytes_at_rest, room,

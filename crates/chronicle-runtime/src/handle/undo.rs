@@ -184,7 +184,8 @@ fn back(
 ) -> Result<UndoTarget, HandleError> {
     let run = folder.id.short();
     let (first, rows) = book.back(levels).ok_or_else(|| {
-        let known = book.undos().iter().filter(|row| !row.is_back && !row.taken_back).count();
+        let stands = |row: &&UndoRow| !row.is_back && !row.taken_back && row.from != row.to;
+        let known = book.undos().iter().filter(stands).count();
         let what = match known {
             0 => format!("nothing is undone in run {run}"),
             _ => format!("run {run} has {known} undone, and not {levels}"),

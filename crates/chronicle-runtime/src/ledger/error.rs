@@ -264,6 +264,9 @@ impl LedgerError {
             Self::Unavailable { .. } => {
                 "`chronicle resume` continues once it can be reached again".to_owned()
             }
+            Self::Io { source, .. } if is_out_of_files(source) => {
+                "raise the limit that `ulimit -n` shows, then type the same again".to_owned()
+            }
             Self::Io { .. } => "`chronicle doctor` looks at the disk".to_owned(),
         }
     }
@@ -288,6 +291,12 @@ impl LedgerError {
             _ => Self::Io { doing, place, source },
         }
     }
+}
+
+/// True if this process, or the machine, may open no more files.
+fn is_out_of_files(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    matches!(number, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
 }
 
 /// The run that a path belongs to, as people name it, with a leading space; empty if there is none.

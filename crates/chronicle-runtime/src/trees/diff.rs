@@ -6,7 +6,6 @@ use chronicle_core::base::ids::TreeId;
 use chronicle_core::event::Change;
 use chronicle_core::event::trees::{Changes, FileChange};
 
-use super::git;
 use super::names::{parts, shown};
 use super::unrecorded::MARK_ID;
 use super::{Trees, TreesError};
@@ -87,7 +86,7 @@ impl Trees {
         if ran.status.success() {
             return Ok(());
         }
-        Err(self.explain(TreesError::Git { what, why: git::why(&ran) }, from, to))
+        Err(self.explain(self.git.refused(what, &ran), from, to))
     }
 
     /// True if a tree still exists.
@@ -99,14 +98,18 @@ impl Trees {
 
     fn explain(&self, error: TreesError, from: &str, to: &TreeId) -> TreesError {
         // Whoever could not look does not know what is gone.
-        if !matches!(error, TreesError::Git { .. }) {
+        if !matches!(error, TreesError::Git { .. } | TreesError::Damaged { .. }) {
             return error;
         }
         let from = TreeId::from(from);
         let lost =
             [&from, to].into_iter().find(|tree| tree.as_str() != EMPTY_TREE && !self.has(tree));
-        // Git says "bad object" for a tree that `gc` has removed, which nobody understands.
-        lost.map_or(error, |tree| TreesError::Gone(tree.to_string()))
+        // Git says "bad object" for a tree that `gc` has removed, which nobody understands. A tree that is kept under a name was
+        // not removed by `gc`.
+        match lost {
+            Some(tree) if !self.is_named(tree) => TreesError::Gone(tree.to_string()),
+            Some(_) | None => error,
+        }
     }
 }
 

@@ -44,6 +44,27 @@ const SETTINGS: [&str; 23] = [
     "index.skipHash=true",
 ];
 
+/// What git says of a repository that lacks something, or has something else in its place.
+const DAMAGE: [&str; 17] = [
+    "not a git repository",
+    "bad config",
+    "bad object",
+    "bad tree object",
+    "invalid object",
+    "missing object",
+    "missing blob",
+    "missing tree",
+    "nonexistent object",
+    "not a tree object",
+    "not a valid object",
+    "unable to read",
+    "unable to unpack",
+    "unable to parse",
+    "could not read",
+    "corrupt",
+    "packfile",
+];
+
 /// Git with our repository and the project's files.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
@@ -99,10 +120,16 @@ impl Git {
         if is_killed(&ran) {
             ran = run(tool)?;
         }
-        if ran.status.success() {
-            return Ok(ran);
+        if ran.status.success() { Ok(ran) } else { Err(self.refused(what, &ran)) }
+    }
+
+    /// The error for a git that ran and did not succeed.
+    pub(super) fn refused(&self, what: &'static str, ran: &ToolOutput) -> TreesError {
+        let why = why(ran);
+        if DAMAGE.iter().any(|sign| ran.stderr.contains(sign)) {
+            return TreesError::Damaged { path: self.dir.clone(), what, why };
         }
-        Err(TreesError::Git { what, why: why(&ran) })
+        TreesError::Git { what, why }
     }
 
     /// Fails if git would wait for a pipe in the place of a file that it always reads.

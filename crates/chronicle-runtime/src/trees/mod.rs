@@ -82,6 +82,16 @@ pub enum TreesError {
     /// The run was told to rest while git was at work.
     #[error("git was ended, since the run was to rest and git took too long")]
     GivenUp,
+    /// Our repository lacks something that was recorded.
+    #[error("{DAMAGED} in `{}`: git could not {what}: {why}", path.display())]
+    Damaged {
+        /// Path of the repository that git was asked about.
+        path: PathBuf,
+        /// What git was asked to do, as a verb.
+        what: &'static str,
+        /// The last line of its stderr.
+        why: String,
+    },
     /// A file of ours could not be read or written.
     #[error("`{}` cannot be used", path.display())]
     Io {
@@ -97,6 +107,14 @@ pub enum TreesError {
     /// The folder whose files are meant does not exist.
     #[error(transparent)]
     NoFolder(NoSuchFolder),
+}
+
+/// How the error of a damaged repository begins, wherever it is told.
+const DAMAGED: &str = "recorded files are damaged or incomplete";
+
+/// True if the error of an undo says that what was recorded is damaged.
+pub fn is_damage(error: &str) -> bool {
+    error.starts_with(DAMAGED)
 }
 
 fn pipe_words(path: Option<&Path>) -> String {

@@ -69,15 +69,20 @@ impl Trees {
         self.sweep()?;
         // What was ended before is not this recording's concern.
         let _ = self.git.leash.take();
-        let recorded = match self.try_record() {
-            Err(error @ TreesError::Git { .. }) => {
-                // A git that was killed, or an index that it cannot use, costs one slow recording and nothing else.
+        match self.try_kept(keep) {
+            Err(error @ (TreesError::Git { .. } | TreesError::Damaged { .. })) => {
+                // A git that was killed, or an index that it cannot use, costs one slow recording and nothing else. Where
+                // contents are gone that the index names, they are written anew.
                 let _ = fs::remove_file(self.index());
                 self.sweep()?;
-                self.try_record().map_err(|_| error)?
+                self.try_kept(keep).map_err(|_| error)
             }
-            other => other?,
-        };
+            other => other,
+        }
+    }
+
+    fn try_kept(&self, keep: Option<&str>) -> Result<Recorded, TreesError> {
+        let recorded = self.try_record()?;
         fail::at(Point::InTree);
         if let Some(name) = keep {
             self.keep(name, &recorded.tree)?;

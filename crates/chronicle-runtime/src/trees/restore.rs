@@ -56,7 +56,14 @@ impl Trees {
         let now = self.record_locked(&lock, Some(keep))?;
         let todo = self.sort_out(&wanted, seen, from, to, &now)?;
         // All files are written to a folder of our own before the first one is moved: a full disk fails here, with nothing changed.
-        let staged = self.stage(to, &todo)?;
+        let staged = match self.stage(to, &todo) {
+            Ok(staged) => staged,
+            Err(error) => {
+                let none = todo.iter().map(|(entry, _)| *entry);
+                let left = self.compose_left(from, to, none, keep).ok();
+                return Ok(Restored { left, ..Restored::none(&error.told()) });
+            }
+        };
         let mut left = Vec::new();
         let mut restored = Restored::default();
         for (entry, outcome) in todo {
@@ -75,11 +82,25 @@ impl Trees {
         let _ = fs::remove_dir_all(&staged.folder);
         restored.list.sort_unstable();
         if !left.is_empty() {
-            let as_found = left.into_iter().map(|entry| (entry.name.as_slice(), &entry.before));
-            restored.left =
-                Some(self.compose_locked(to, from, as_found, &format!("{keep}-left"))?);
+            // The files are in place by now: what cannot be noted of them must not make that untold.
+            match self.compose_left(from, to, left.into_iter(), keep) {
+                Ok(tree) => restored.left = Some(tree),
+                Err(error) => restored.error = Some(error.told()),
+            }
         }
         Ok(restored)
+    }
+
+    /// The tree that an undo leaves if these files stay as they were found.
+    fn compose_left<'e>(
+        &self,
+        from: &TreeId,
+        to: &TreeId,
+        left: impl Iterator<Item = &'e DiffEntry>,
+        keep: &str,
+    ) -> Result<TreeId, TreesError> {
+        let as_found = left.map(|entry| (entry.name.as_slice(), &entry.before));
+        self.compose_locked(to, from, as_found, &format!("{keep}-left"))
     }
 
     /// Decides for each file that differs from its target what to do.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::TreeId;
+
 use super::record::lock_of;
 use super::{Trees, TreesError};
 use crate::ledger::{atomic_write, quick_write};
@@ -135,6 +137,11 @@ impl Trees {
         let input = trees.join("\n").into_bytes();
         let ran = self.git.run("measure", self.git.call(&self.index(), &[], &args).input(input))?;
         Ok(String::from_utf8_lossy(&ran.stdout).trim().parse().unwrap_or(0))
+    }
+
+    /// True if a tree is kept for a run, whether or not it can be read; also if the references themselves cannot be read.
+    pub(super) fn is_named(&self, tree: &TreeId) -> bool {
+        self.kept().map_or(true, |kept| kept.iter().any(|it| it.tree == tree.as_str()))
     }
 
     fn kept(&self) -> Result<Vec<KeptTree>, TreesError> {

@@ -136,7 +136,10 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let json = cli.json;
     // No git goes on once this process is gone, however it ended.
     programs::tools_die_with_us();
-    match setting(&cli).and_then(|setting| dispatch(&setting, cli.command)) {
+    // Their exit codes say how a run stands, whoever reads what they print.
+    let drives = matches!(cli.command, Command::Run(_) | Command::Resume(_) | Command::Demo(_));
+    let done = setting(&cli).and_then(|setting| dispatch(&setting, cli.command));
+    match done.and_then(|exit| told(exit, drives)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             if json {
@@ -149,12 +152,29 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     }
 }
 
+/// A result that nobody can read is a failure, unless its reader went away.
+fn told(exit: Exit, drives: bool) -> Result<Exit, Failure> {
+    let Some(why) = terminal::lost() else { return Ok(exit) };
+    let failure = Failure::new(Exit::Internal, format!("the output could not be written: {why}"));
+    if drives && exit != Exit::Done {
+        terminal::talk(&failure.to_string());
+        return Ok(exit);
+    }
+    Err(failure)
+}
+
 /// Help, a version, or what is wrong with the command line.
 fn not_parsed(error: &clap::Error, args: &[OsString]) -> ExitCode {
     // Help and version are no errors, and a reader that has gone away is none either.
     if !error.use_stderr() {
-        let _ = error.print();
-        return Exit::Done.into();
+        terminal::kept(&error.print());
+        return told(Exit::Done, false).map_or_else(
+            |failure| {
+                terminal::talk(&failure.to_string());
+                failure.exit.into()
+            },
+            Into::into,
+        );
     }
     if wants_json(args) {
         let failure = not_understood(error);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::meant::{self, Among, Rest};
 use super::{Setting, json, only_for_people};
 use crate::exit_code::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, damaged_trees as damaged};
 use crate::terminal;
 
 /// Most files that are named before a person says yes, and after.
@@ -222,6 +222,7 @@ fn close(
     let all = [Some(&restored), finished.as_ref()];
     let failed = |it: &&Restored| !it.failed.is_empty() || it.error.is_some();
     let is_bad = all.into_iter().flatten().any(|it| failed(&it));
+    let errors: Vec<String> = all.into_iter().flatten().filter_map(|it| it.error.clone()).collect();
     if setting.json {
         let (run, Restored { files, list, kept, edited, failed, .. }) =
             (folder.id.to_string(), restored);
@@ -229,6 +230,9 @@ fn close(
         let view =
             UndoneView { run, files, list, kept, edited, failed, left_alone, unrecorded, finished };
         json::say_document(&view)?;
+    }
+    if let Some(error) = errors.into_iter().find(|error| handle::is_damage(error)) {
+        return Err(damaged(error));
     }
     if is_bad {
         return Err(Failure::new(Exit::Internal, "not every file could be restored")
@@ -315,7 +319,13 @@ fn list(setting: &Setting, folder: &RunFolder) -> Result<Exit, Failure> {
             (false, true) => "undone and taken back: ",
             (false, false) => "undone: ",
         };
-        terminal::say(&format!("{}  {state}{}, {files}", row.at, words::one_line(&row.what)));
+        let rest = match &row.error {
+            Some(error) => format!("; it failed: {}", words::one_line(error)),
+            None if row.partly => "; other files stayed".to_owned(),
+            None => String::new(),
+        };
+        let what = words::one_line(&row.what);
+        terminal::say(&format!("{}  {state}{what}, {files}{rest}", row.at));
     }
     Ok(Exit::Done)
 }

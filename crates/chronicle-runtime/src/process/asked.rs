@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -61,10 +62,18 @@ pub(crate) fn ask(
     // Kept open until the end: some programs end with their input.
     let mut stdin = child.stdin.take();
     let input = question.input.to_owned();
-    let (lines, errors) = (sync_channel(LINES_MAX), sync_channel(LINES_MAX));
+    let (lines, open) = (sync_channel(LINES_MAX), sync_channel::<()>(0));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let reading =
-        read("asked", stdout, lines.0).and_then(|()| read("asked-errors", stderr, errors.0));
+    let complaints = Arc::new(Mutex::new(Edges::new(KEPT.0, KEPT.1)));
+    // Kept as it comes and not passed on: nobody listens to it before the program has ended, and one that prints more than a
+    // channel holds would wait for a reader instead of answering.
+    let heard = (Arc::clone(&complaints), open.0);
+    let keep = move |line| {
+        heard.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        true
+    };
+    let reading = read("asked", stdout, move |line| lines.0.send(line).is_ok())
+        .and_then(|()| read("asked-errors", stderr, keep));
     if let Err(error) = reading {
         end(&mut child);
         return Err(not_started(error));
@@ -75,11 +84,11 @@ pub(crate) fn ask(
     let answer = first(&lines.1, until, &mut said, is_answer);
     end(&mut child);
     answer.map_err(|is_over| {
-        let mut kept = Edges::new(KEPT.0, KEPT.1);
-        // The program is dead, but its last words may still be on their way through the pipe.
-        let late = Instant::now() + LAST_WORDS;
-        let _ = first(&errors.1, late, &mut kept, |_| false);
-        let words = [kept.text(), said.text()].join("\n").trim().to_owned();
+        // The program is dead, but its last words may still be on their way through the pipe: the reader's end of this channel
+        // goes with the reader.
+        let _ = open.1.recv_timeout(LAST_WORDS);
+        let complaints = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = [complaints.text(), said.text()].join("\n").trim().to_owned();
         if is_over { Unanswered::Ended(words) } else { Unanswered::TooLong(words) }
     })
 }
@@ -96,11 +105,11 @@ fn start(question: &ProgramQuestion<'_>) -> io::Result<Child> {
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// Hands lines on until there are none or nobody wants them.
+/// Hands lines on until there are none or, as `take` says, nobody wants them.
 fn read(
     name: &str,
     from: Option<impl io::Read + Send + 'static>,
-    to: SyncSender<String>,
+    mut take: impl FnMut(String) -> bool + Send + 'static,
 ) -> io::Result<()> {
     let Some(from) = from else { return Ok(()) };
     let pass_on = move || {
@@ -109,7 +118,7 @@ fn read(
             | ReadLine::NotUtf8 { text }
             | ReadLine::TooLong { start: text, .. }) = line;
             // Nobody listens any more, since the answer has come or the time is over.
-            if to.send(text).is_err() {
+            if !take(text) {
                 return;
             }
         }
@@ -142,4 +151,24 @@ fn end(child: &mut Child) {
     }
     // Reaped, or it would stay as a zombie for as long as this process lives.
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(script: &str) -> Result<String, Unanswered> {
+        let argv = ["sh", "-c", script].map(OsString::from);
+        let (cwd, env, time) = (Path::new("/"), &BTreeMap::new(), Duration::from_secs(600));
+        let question = ProgramQuestion { argv: &argv, cwd, env, without: &[], input: "", time };
+        ask(&question, |line| line == "yes")
+    }
+
+    #[test]
+    fn however_much_it_complains_first_its_answer_is_heard() {
+        let script = "i=0; while [ $i -lt 20000 ]; do echo complaint $i >&2; i=$((i+1)); done";
+        assert_eq!(asked(&format!("{script}; echo yes")), Ok("yes".to_owned()));
+        let Err(Unanswered::Ended(words)) = asked(script) else { panic!("it said nothing") };
+        assert!(words.contains("complaint 0") && words.contains("complaint 19999"), "{words}");
+    }
 }

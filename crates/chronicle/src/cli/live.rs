@@ -97,7 +97,8 @@ fn not_begun(folder: &RunFolder, error: HandleError) -> Failure {
         HandleError::NoThread { .. } => MORE_THREADS,
         _ => return error.into(),
     };
-    let is_removed = handle::discard(folder).is_ok_and(|removed| removed);
+    // It may be gone already: where the ledger could not be written at all, its folder is not kept either.
+    let is_removed = !folder.path.exists() || handle::discard(folder).is_ok_and(|removed| removed);
     let failure = Failure::from(error);
     if is_removed { failure.hint(format!("{again}, then start the run again")) } else { failure }
 }

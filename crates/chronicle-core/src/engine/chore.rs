@@ -14,7 +14,7 @@ use crate::state::{Check, Frame, Stage, State, Uncleaned, WayOut};
 use crate::words;
 
 /// Outcomes that claim nothing that could be verified.
-const NO_CLAIM: [&str; 3] = ["fail", "rejected", SKIPPED];
+const NO_CLAIM: [&str; 4] = ["fail", "gaps", "rejected", SKIPPED];
 
 /// One step of the exit: the work passes, or its worker is told why not.
 pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) -> Option<Event> {

@@ -16,7 +16,10 @@ pub(super) fn enter(state: &State, frame: &Frame) -> Event {
             Event::FrameEnded { frame: path, outcome: outcome_of(state, frame), summary }
         }
         // A word of every workflow: a phase of that name never works, in whatever file it stands.
-        HUMAN_INTERVENTION => intervene(state, frame, words::worker_asked(&frame.summary)),
+        HUMAN_INTERVENTION => {
+            let outcome = frame.left.as_ref().map(|(_, outcome)| outcome);
+            intervene(state, frame, words::bound_for_person(outcome, &frame.summary))
+        }
         _ => Event::PhaseEntered { place: frame.place() },
     }
 }

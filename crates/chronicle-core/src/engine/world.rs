@@ -248,9 +248,11 @@ pub(super) fn call_tool(
         let is_denied = known.clone().any(|verdict| *verdict != Verdict::Allowed);
         return deny_stopped(scratch, id, active_ms, call, words::stopping(why), is_denied);
     }
-    // The same call asked again gets the same verdict without a second line.
+    // The same call asked again gets the same verdict without a second line. Not after the leaving signal: what was allowed before
+    // it would run once more.
     if let Some(verdict) = known.clone().next() {
-        return Answer::Verdict(verdict.clone());
+        let late = refusal(attempt, None, &call.tool).filter(|_| *verdict == Verdict::Allowed);
+        return Answer::Verdict(late.map_or_else(|| verdict.clone(), Verdict::Denied));
     }
     let too_often = repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quote::{one_line, quote, saying};
 use super::{agent_name, budget, end};
-use crate::base::ids::{COMPLETE, DONE, PhaseId, Place};
+use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, Place};
 use crate::base::verdict::Judged;
 use crate::definition::workflow::{Phase, is_skippable};
 use crate::event::budget::Lack;
@@ -268,8 +268,15 @@ pub(crate) fn may_leave(
 }
 
 /// Why a frame bound for `human_intervention` waits.
-pub(crate) fn worker_asked(summary: &str) -> String {
-    format!("the worker asks for a person{}", saying(summary))
+pub(crate) fn bound_for_person(outcome: Option<&Outcome>, summary: &str) -> String {
+    let said = saying(summary);
+    match outcome.map(Outcome::as_str) {
+        // The worker did not ask: its outcome leads here.
+        Some(outcome) if outcome != COMPLETE => {
+            format!("the worker ended with `{outcome}`, which leads to a person{said}")
+        }
+        Some(_) | None => format!("the worker asks for a person{said}"),
+    }
 }
 
 pub(crate) fn rejected_before(note: &str) -> String {

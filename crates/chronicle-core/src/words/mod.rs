@@ -40,8 +40,8 @@ pub use fallback::fallback;
 pub(crate) use fallback::{ended, given_up};
 pub use gate::{GateWay, gate_next};
 pub(crate) use gate::{
-    did, goes_on, may_begin, may_leave, needs_person, open_gates, rejected_before, verdict, ways,
-    ways_in_words, why_again, worker_asked,
+    bound_for_person, did, goes_on, may_begin, may_leave, needs_person, open_gates,
+    rejected_before, verdict, ways, ways_in_words, why_again,
 };
 pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};

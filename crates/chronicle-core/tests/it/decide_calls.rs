@@ -83,6 +83,17 @@ fn another_call_under_a_known_id_is_judged_by_itself_and_written() {
 }
 
 #[test]
+fn what_was_allowed_before_the_leaving_signal_is_not_allowed_again_after_it() {
+    let mut world = World::started(DENIES, "");
+    let read = call("x", "read", &json!({ "path": "a" }));
+    assert!(may_run(&mut world, &read));
+    let left = json!({"signal": "complete", "summary": "done"});
+    let left = chronicle_core::event::signal::parse("signal_back", &left);
+    world.step(&signal(AttemptId(1), "r", left));
+    assert!(!may_run(&mut world, &read), "it could run a second time");
+}
+
+#[test]
 fn a_call_that_has_ended_is_a_new_one_when_it_comes_again() {
     let mut world = World::started(DENIES, "");
     let read = call("x", "read", &json!({ "path": "a" }));

@@ -75,7 +75,7 @@ fn only_a_verdict_takes_the_way_of_a_pass() {
               fail / it is fine → mend         accepted: leaving for `mend`.
               fail / it is fine → done         refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `done`
             gaps / it is fine                  refused: `look` asks for a verdict, and gives `gaps` no way
-              gaps / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / it is fine → mend         accepted: leaving for `mend`.
               gaps / it is fine → done         accepted: the workflow ends here, and has failed (`gaps`).
             - / Verdict: PASS                  accepted: leaving for `ship`.
@@ -95,7 +95,7 @@ fn only_a_verdict_takes_the_way_of_a_pass() {
               fail / Verdict: PASS → mend      accepted: leaving for `mend`.
               fail / Verdict: PASS → done      refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `done`
             gaps / Verdict: PASS               refused: `look` asks for a verdict, and gives `gaps` no way
-              gaps / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / Verdict: PASS → mend      accepted: leaving for `mend`.
               gaps / Verdict: PASS → done      accepted: the workflow ends here, and has failed (`gaps`).
             - / Verdict: FAIL                  accepted: leaving for `mend`.
@@ -115,7 +115,7 @@ fn only_a_verdict_takes_the_way_of_a_pass() {
               fail / Verdict: FAIL → mend      accepted: leaving for `mend`.
               fail / Verdict: FAIL → done      refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `done`
             gaps / Verdict: FAIL               refused: `look` asks for a verdict, and gives `gaps` no way
-              gaps / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / Verdict: FAIL → mend      accepted: leaving for `mend`.
               gaps / Verdict: FAIL → done      accepted: the workflow ends here, and has failed (`gaps`).
         "#]],
@@ -138,10 +138,10 @@ fn a_no_without_a_way_goes_to_a_person() {
               pass / it is fine → ship         accepted: leaving for `ship`.
               pass / it is fine → mend         refused: `look` asks for a verdict, and `pass` leads to `ship`, not to `mend`
             fail / it is fine                  accepted: leaving for `human_intervention`.
-              fail / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, or leave it out
+              fail / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, such as `human_intervention`
               fail / it is fine → mend         accepted: leaving for `mend`.
             gaps / it is fine                  accepted: leaving for `human_intervention`.
-              gaps / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / it is fine → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / it is fine → mend         accepted: leaving for `mend`.
             - / Verdict: PASS                  accepted: leaving for `ship`.
               - / Verdict: PASS → ship         accepted: leaving for `ship`.
@@ -153,25 +153,25 @@ fn a_no_without_a_way_goes_to_a_person() {
               pass / Verdict: PASS → ship      accepted: leaving for `ship`.
               pass / Verdict: PASS → mend      refused: `look` asks for a verdict, and `pass` leads to `ship`, not to `mend`
             fail / Verdict: PASS               accepted: leaving for `human_intervention`.
-              fail / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, or leave it out
+              fail / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, such as `human_intervention`
               fail / Verdict: PASS → mend      accepted: leaving for `mend`.
             gaps / Verdict: PASS               accepted: leaving for `human_intervention`.
-              gaps / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / Verdict: PASS → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / Verdict: PASS → mend      accepted: leaving for `mend`.
             - / Verdict: FAIL                  accepted: leaving for `human_intervention`.
-              - / Verdict: FAIL → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, or leave it out
+              - / Verdict: FAIL → ship         refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, such as `human_intervention`
               - / Verdict: FAIL → mend         accepted: leaving for `mend`.
             complete / Verdict: FAIL           accepted: leaving for `human_intervention`.
-              complete / Verdict: FAIL → ship  refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, or leave it out
+              complete / Verdict: FAIL → ship  refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, such as `human_intervention`
               complete / Verdict: FAIL → mend  accepted: leaving for `mend`.
             pass / Verdict: FAIL               refused: `outcome` is `pass`, and the verdict in your summary is not a clear PASS: make both say the same; `look` goes on with a pass only if nothing speaks against it
               pass / Verdict: FAIL → ship      refused: `outcome` is `pass`, and the verdict in your summary is not a clear PASS: make both say the same; `look` goes on with a pass only if nothing speaks against it
               pass / Verdict: FAIL → mend      refused: `outcome` is `pass`, and the verdict in your summary is not a clear PASS: make both say the same; `look` goes on with a pass only if nothing speaks against it
             fail / Verdict: FAIL               accepted: leaving for `human_intervention`.
-              fail / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, or leave it out
+              fail / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `fail` is none; name another target, such as `human_intervention`
               fail / Verdict: FAIL → mend      accepted: leaving for `mend`.
             gaps / Verdict: FAIL               accepted: leaving for `human_intervention`.
-              gaps / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, or leave it out
+              gaps / Verdict: FAIL → ship      refused: `look` asks for a verdict: only a pass leads to `ship`, and `gaps` is none; name another target, such as `human_intervention`
               gaps / Verdict: FAIL → mend      accepted: leaving for `mend`.
         "#]],
     );
@@ -228,7 +228,7 @@ fn an_outcome_of_the_workflows_own_does_not_pass_for_a_yes() {
             None => call(workflow, "workflow_step", &json!({"action": "next", "outcome": "nit"})),
         }
     };
-    expect!["refused: `look` asks for a verdict: only a pass leads to `ship`, and `nit` is none; name another target, or leave it out"].assert_eq(&sent(Some("ship")));
+    expect!["refused: `look` asks for a verdict: only a pass leads to `ship`, and `nit` is none; name another target, such as `human_intervention`"].assert_eq(&sent(Some("ship")));
     expect!["refused: `look` asks for a verdict, and gives `nit` no way: say `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or `Verdict: FAIL`"].assert_eq(&sent(Some("done")));
     expect!["refused: `look` asks for a verdict, and gives `nit` no way: say `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or `Verdict: FAIL`"].assert_eq(&sent(None));
     expect!["accepted: leaving for `mend`."].assert_eq(&sent(Some("mend")));

@@ -36,6 +36,52 @@ fn the_chronicles_own_example_loads_with_its_undefined_state() {
 }
 
 #[test]
+fn what_is_said_beside_a_workflow_that_is_run_inside_holds_or_is_told() {
+    let inner = "name: Inner\nshow: workflows\nphases: [a.md]\n";
+    let load = |entry: &str| {
+        let outer = format!(
+            "name: P\ncommandName: p\ninitialMessage: go\nphases: [{{subworkflow: inner{entry}}}]\n"
+        );
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proj/.pi/workflows/p/workflow.yaml", outer.as_str()),
+            ("proj/.pi/workflows/inner/workflow.yaml", inner),
+            ("proj/.pi/workflows/inner/a.md", PHASE),
+        ];
+        let places = lay_out(root.path(), &files);
+        discover::find_in(&places).named(&places, "p").unwrap()
+    };
+    let plain = load("");
+    assert!(plain.is_usable(), "{:?}", plain.problems);
+    let approved = load(", approval: before, verify: [make]");
+    assert!(approved.is_usable(), "{:?}", approved.problems);
+    let phase = &approved.workflows[0].phases[0];
+    assert!(phase.approval.is_before() && phase.verify == ["make"], "{phase:?}");
+    for entry in ["tools: {blacklist: [bash]}", "blacklist: [bash]", "aproval: before", "gate: yes"]
+    {
+        let loaded = load(&format!(", {entry}"));
+        assert!(!loaded.is_usable(), "{entry}: {:?}", loaded.problems);
+    }
+}
+
+#[test]
+fn several_names_in_one_text_of_a_list_are_several_names() {
+    let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md]\n";
+    for list in ["\"bash, edit\"", "[\"bash,edit\"]", "[bash, edit]"] {
+        let head = format!("tools: {{blacklist: {list}}}");
+        let phase = PHASE.replacen("---\n", &format!("---\n{head}\n"), 1);
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proj/.pi/workflows/p/workflow.yaml", pi),
+            ("proj/.pi/workflows/p/a.md", phase.as_str()),
+        ];
+        let places = lay_out(root.path(), &files);
+        let loaded = discover::find_in(&places).named(&places, "p").unwrap();
+        assert_eq!(loaded.workflows[0].phases[0].tools.deny, ["bash", "edit"], "{list}");
+    }
+}
+
+#[test]
 fn a_restriction_in_another_spelling_is_an_error_in_files_of_other_programs_too() {
     let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md]\n";
     for head in [

@@ -280,6 +280,22 @@ fn whatever_limits_a_persona_is_enforced_or_refused() {
         "hook: {PreToolUse: []}",
         "disalowedTools: bash",
         "Deny: bash",
+        "mode: read-only",
+        "mode: plan",
+        "allowed_paths: [src]",
+        "writable: [src]",
+        "domain: [{path: src, delete: false}]",
+        "network: false",
+        "access: read",
+        "only: read",
+        "exclude: bash",
+        "no_bash: true",
+        "capabilities: [read]",
+        "restrictions: [no shell]",
+        "constraints: [no shell]",
+        "disabled: true",
+        "enabled: false",
+        "isolation: worktree",
     ] {
         let root = tempfile::tempdir().unwrap();
         let persona = format!("---\nname: mate\n{field}\n---\nHelp.\n");
@@ -292,6 +308,21 @@ fn whatever_limits_a_persona_is_enforced_or_refused() {
         assert!(!loaded.is_usable(), "{field}: {:?}", loaded.problems);
         let problem = &loaded.problems[0];
         assert!(problem.file.ends_with("mate.md") && problem.line == 3, "{field}: {problem}");
+    }
+}
+
+#[test]
+fn what_restricts_nobody_is_ignored() {
+    for field in ["mode: subagent", "enabled: true", "disabled: false", "color: red", "domain:"] {
+        let root = tempfile::tempdir().unwrap();
+        let persona = format!("---\nname: mate\n{field}\n---\nHelp.\n");
+        let files = [
+            ("proj/.claude/agents/mate.md", persona.as_str()),
+            ("proj/.chronicle/workflows/n.yaml", "phases: [{id: a, persona: mate}]"),
+        ];
+        let places = lay_out(root.path(), &files);
+        let loaded = discover::find_in(&places).named(&places, "n").unwrap();
+        assert!(loaded.is_usable(), "{field}: {:?}", loaded.problems);
     }
 }
 

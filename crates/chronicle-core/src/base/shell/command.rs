@@ -2,8 +2,9 @@
 
 use super::{Proof, is_shell};
 
-/// Options that make programs print something instead of doing their work.
-const IDLE: [&str; 14] = [
+/// Options that make programs print something instead of doing their work, or succeed whatever fails.
+const IDLE: [&str; 15] = [
+    "--ignore-errors",
     "--question",
     "--touch",
     "--help",
@@ -122,9 +123,9 @@ fn has_in_order(program: &str, words: &[&str], wanted: &[&str]) -> bool {
 fn idle<'w>(program: &str, words: &[&'w str]) -> Option<&'w str> {
     let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
     let own = |word: &&&str| match name(program) {
-        "make" | "gmake" => is_short(word) && word.contains(['n', 't', 'q']),
+        "make" | "gmake" => is_short(word) && word.contains(['n', 't', 'q', 'i']),
         "just" | "ninja" => is_short(word) && word.contains('n'),
-        "go" => ["-n", "-c", "-list"].contains(*word),
+        "go" => ["-n", "-c", "-list", "-exec"].contains(*word),
         _ => false,
     };
     // Everything else that a shell may be told before its script could change what happens.

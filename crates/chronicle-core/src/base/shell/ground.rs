@@ -163,15 +163,17 @@ impl Ground {
     /// What of a command's own words makes it run something else, or elsewhere.
     pub(super) fn turns(&self, words: &[String]) -> Vec<Turn> {
         let texts: Vec<&str> = words.iter().map(String::as_str).collect();
-        let begin = begins(&texts).last().copied().unwrap_or_default();
-        let (before, own) = texts.split_at(begin);
+        let begins = begins(&texts);
+        let (before, own) = texts.split_at(begins.last().copied().unwrap_or_default());
         let set = before
             .iter()
             .filter(|word| self.disturbs(word))
             .map(|word| Turn { word: (*word).to_owned(), why: set_before(word) });
-        let program = own.first().filter(|program| program.contains('/'));
+        // A shell in front too: `/tmp/x/sh check.sh` runs whatever that program makes of the script.
+        let programs = begins.iter().filter_map(|begin| texts.get(*begin));
+        let mut programs = programs.filter(|word| word.contains('/') && !is_variable(word));
         let foreign =
-            program.filter(|program| !self.is_known_program(program)).map(|program| Turn {
+            programs.find(|program| !self.is_known_program(program)).map(|program| Turn {
                 word: (*program).to_owned(),
                 why: format!(
                     "`{program}` is not in a folder of the project or of installed programs"
@@ -412,6 +414,9 @@ mod tests {
             ("cd - && cargo test", outside),
             ("cd $X && cargo test", outside),
             ("pushd /x; cargo test", outside),
+            ("/tmp/x/sh cargo test", "`/tmp/x/sh` is not in a folder"),
+            ("$X/sh -e cargo test", "`$X/sh` is not in a folder"),
+            ("A=1 ../sh cargo test", "`../sh` is not in a folder"),
             ("command cd /tmp && cargo test", outside),
             ("A=1 cd /tmp && cargo test", outside),
             ("builtin cd /tmp && cargo test", "`builtin` before it"),

@@ -10,7 +10,19 @@ use crate::definition::workflow::{Severity, Tools};
 /// Fields that this version cannot enforce, without case and separators. Hooks of Claude Code can refuse calls.
 const UNENFORCED: [&str; 3] = ["skills", "extensions", "hooks"];
 /// Parts of names that only a field has which limits or asks, without case and separators.
-const LIMITING: [&str; 17] = [
+const LIMITING: [&str; 29] = [
+    "path",
+    "restrict",
+    "constraint",
+    "exclud",
+    "disable",
+    "enabled",
+    "access",
+    "writable",
+    "network",
+    "isolation",
+    "domain",
+    "capabilit",
     "permission",
     "approv",
     "confirm",
@@ -29,19 +41,32 @@ const LIMITING: [&str; 17] = [
     "maxcost",
     "maxtoken",
 ];
+/// Whole names of that kind, which are parts of harmless ones too.
+const LIMITS: [&str; 2] = ["only", "nobash"];
 /// Claude Code's permission mode, without case and separators.
 const MODE: &str = "permissionmode";
+/// A word for modes of any kind, which restricts with one of these values.
+const OTHER_MODE: &str = "mode";
+const READING: [&str; 4] = ["plan", "readonly", "read", "ask"];
 /// Modes of Claude Code that decide which calls a person is asked about. Here Chronicle decides on each call, and asks nobody.
 const ASKING: [&str; 5] = ["default", "manual", "acceptedits", "bypasspermissions", "auto"];
 
 /// True if the field is one of those that are judged here.
 pub(super) fn is_judged(name: &str) -> bool {
-    is_unenforced(name) || is_mode(name)
+    is_unenforced(name) || is_mode(name) || plain(name) == OTHER_MODE
 }
 
 fn is_unenforced(name: &str) -> bool {
     let name = plain(name);
-    UNENFORCED.contains(&name.as_str()) || LIMITING.iter().any(|part| name.contains(part))
+    UNENFORCED.contains(&name.as_str())
+        || LIMITS.contains(&name.as_str())
+        || LIMITING.iter().any(|part| name.contains(part))
+}
+
+/// `mode: read-only` restricts; `mode: subagent` only says what kind of agent it is.
+fn is_reading(field: &Field) -> bool {
+    let value = field.value.text().map(plain).unwrap_or_default();
+    plain(&field.name) == OTHER_MODE && READING.contains(&value.as_str())
 }
 
 fn is_mode(name: &str) -> bool {
@@ -59,7 +84,7 @@ pub(super) fn judge(fields: &[Field], told: &mut Told) -> Tools {
     for field in fields.iter().filter(|field| is_said(field)) {
         if is_mode(&field.name) {
             tools = tools.within(&of_mode(field, told));
-        } else if is_unenforced(&field.name) {
+        } else if is_unenforced(&field.name) || is_reading(field) {
             told.cannot_enforce(field, &quoted(&field.name));
         }
     }
@@ -68,8 +93,12 @@ pub(super) fn judge(fields: &[Field], told: &mut Told) -> Tools {
 
 /// A field that is there and empty promises nothing: many editors write all fields of a template.
 fn is_said(field: &Field) -> bool {
+    let name = plain(&field.name);
     match &field.value.value {
         Value::Null => false,
+        // The usual state, written down.
+        Value::Scalar(text) if name == "enabled" => plain(text) != "true",
+        Value::Scalar(text) if name == "disabled" => plain(text) != "false",
         Value::Scalar(text) => !text.trim().is_empty(),
         Value::List(items) => !items.is_empty(),
         Value::Map(_) => true,

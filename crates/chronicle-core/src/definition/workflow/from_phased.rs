@@ -326,7 +326,8 @@ impl PhasedFields<'_, '_> {
             && let Some(field) = fields.iter().find(|field| field.name == "subworkflow")
             && self.is_text(&field.value)
         {
-            return PhaseEntry::Phase(PhaseDraft::new(None, field.value.span, vec![field.clone()]));
+            let at = field.value.span;
+            return PhaseEntry::Phase(PhaseDraft::new(None, at, self.reference(fields)));
         }
         let message = format!(
             "a phase must be the name of a file or `{{subworkflow: key}}`, not {}",
@@ -334,6 +335,18 @@ impl PhasedFields<'_, '_> {
         );
         self.problems.push(Finding::error("wrong-type", span, message));
         PhaseEntry::Told
+    }
+
+    /// The fields of an entry that runs another workflow: that program knows only one, and whatever else is said there is kept as
+    /// the native format has it, or told.
+    fn reference(&mut self, fields: &[Field]) -> Vec<Field> {
+        let known: Vec<&str> = ["subworkflow"].into_iter().chain(PHASE_NATIVE).collect();
+        let (kept, others): (Vec<&Field>, Vec<&Field>) =
+            fields.iter().partition(|field| known.contains(&field.name.as_str()));
+        for field in others {
+            self.problems.push(unknown("an entry that runs a workflow", field, &known));
+        }
+        kept.into_iter().cloned().collect()
     }
 
     fn mend_tools(&mut self) {
@@ -369,13 +382,16 @@ impl PhasedFields<'_, '_> {
         let Some(field) = self.fields.iter_mut().find(|field| field.name == name) else { return };
         let span = field.value.span;
         match &mut field.value.value {
-            Value::List(items) => items.iter_mut().for_each(spell),
+            Value::List(items) => {
+                items.iter_mut().for_each(spell);
+                *items = items.iter().flat_map(apart).collect();
+            }
             Value::Scalar(said) => {
-                let message =
-                    format!("`{name}` must be a list: {} counts as one of one", quoted(said));
+                let message = format!("`{name}` must be a list: {} counts as one", quoted(said));
                 let finding = Finding::warning("wrong-type", span, message);
                 let hint = format!("write `{name}: [{}]`", quoted(said).trim_matches('`'));
                 self.problems.push(finding.hint(hint));
+                field.value.value = Value::List(apart(&field.value));
             }
             Value::Null => {}
             Value::Map(_) => {
@@ -393,6 +409,16 @@ fn spell(node: &mut Node) {
         // Lists of names: `null` in one is a name like any other, and no item may disappear from a list of what is forbidden.
         node.value = Value::Scalar("null".to_owned());
     }
+}
+
+/// `edit, write` in one text is two names: as one it would be the name of no tool, and forbid nothing.
+fn apart(node: &Node) -> Vec<Node> {
+    let Some(text) = node.text().filter(|text| text.contains(',')) else {
+        return vec![node.clone()];
+    };
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let one = |name: &str| Node { span: node.span, value: Value::Scalar(name.to_owned()) };
+    names.map(one).collect()
 }
 
 /// The type of an unquoted scalar in YAML 1.2.

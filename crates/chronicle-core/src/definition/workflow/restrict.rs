@@ -10,7 +10,7 @@ use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
 
 /// Parts of names that only a restriction has, without case and separators.
-const RESTRICTING: [&str; 28] = [
+const RESTRICTING: [&str; 32] = [
     "tools",
     "blacklist",
     "whitelist",
@@ -39,7 +39,13 @@ const RESTRICTING: [&str; 28] = [
     "maxstep",
     "maxcost",
     "maxtoken",
+    "maxiteration",
+    "maxloop",
+    "maxround",
+    "maxvisit",
 ];
+/// A whole name of that kind, which is a part of harmless ones too.
+const GATE: &str = "gate";
 /// Known fields that say who works, what holds for the work, or where it begins. A slip in one of them is never a field of
 /// somebody else's.
 const DECISIVE: [&str; 22] = [
@@ -76,7 +82,10 @@ pub(super) const TOOLS: &str = "`tools`";
 pub(super) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
     let name = quoted(&field.name);
     let meant = closest(&field.name, known.iter().copied());
-    let is_restriction = |name: &str| RESTRICTING.iter().any(|part| letters(name).contains(part));
+    let is_restriction = |name: &str| {
+        let name = letters(name);
+        name == GATE || RESTRICTING.iter().any(|part| name.contains(part))
+    };
     // Everything in `tools` was meant to restrict. And a misspelt restriction must not become a permission.
     if owner == TOOLS || is_restriction(&field.name) || meant.is_some_and(is_restriction) {
         let message = format!("{owner} has no field {name}, which would restrict the worker");

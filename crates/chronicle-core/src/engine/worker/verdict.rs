@@ -103,6 +103,7 @@ fn other(phase: &Phase, asked: &LeaveRequest<'_>, outcome: &Outcome) -> Result<P
     // First: an unknown outcome is told as such.
     allowed(phase, outcome)?;
     match asked.target {
+        Some(target) if target.as_str() == HUMAN_INTERVENTION => Ok(target.clone()),
         Some(target) if way_of_pass(phase) == Some(target) => {
             Err(only_a_pass(phase, target, outcome))
         }
@@ -121,7 +122,7 @@ fn no_way(phase: &Phase, outcome: &Outcome) -> String {
 fn only_a_pass(phase: &Phase, target: &PhaseId, outcome: &Outcome) -> String {
     format!(
         "`{}` asks for a verdict: only a pass leads to `{}`, and `{}` is none; name another target, \
-         or leave it out",
+         such as `human_intervention`",
         phase.id,
         quoted(target.as_str()),
         quoted(outcome.as_str())

@@ -65,6 +65,33 @@ fn what_is_said_beside_a_workflow_that_is_run_inside_holds_or_is_told() {
 }
 
 #[test]
+fn what_an_end_cannot_keep_is_refused() {
+    let load = |done: &str| {
+        let text = format!(
+            r#"{{"name": "f", "states": {{"a": {{"agent": "scout", "next": ["done"]}}, "done": {{{done}}}}}}}"#
+        );
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proj/.pi/chronicle/workflows/f.json", text.as_str()),
+            ("proj/.pi/agents/scout.md", "---\nname: scout\ntools: read\n---\nLook.\n"),
+        ];
+        let places = lay_out(root.path(), &files);
+        discover::find_in(&places).named(&places, "f").unwrap()
+    };
+    for harmless in ["", r#""requires_approval": false"#, r#""description": "the end""#] {
+        let loaded = load(harmless);
+        assert!(loaded.is_usable(), "{harmless}: {:?}", loaded.problems);
+    }
+    for kept in [r#""requires_approval": true"#, r#""approval": "before""#, r#""verify": ["make"]"#]
+    {
+        let loaded = load(kept);
+        assert!(!loaded.is_usable(), "{kept}: {:?}", loaded.problems);
+        let worker = load(&format!(r#"{kept}, "agent": "scout""#));
+        assert!(worker.is_usable(), "{kept}: {:?}", worker.problems);
+    }
+}
+
+#[test]
 fn several_names_in_one_text_of_a_list_are_several_names() {
     let pi = "name: P\ncommandName: p\ninitialMessage: go\nphases: [a.md]\n";
     for list in ["\"bash, edit\"", "[\"bash,edit\"]", "[bash, edit]"] {

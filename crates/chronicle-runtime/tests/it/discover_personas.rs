@@ -296,6 +296,11 @@ fn whatever_limits_a_persona_is_enforced_or_refused() {
         "disabled: true",
         "enabled: false",
         "isolation: worktree",
+        "bash: false",
+        "can_write: false",
+        "policy: read-only",
+        "max_iterations: 3",
+        "turns: 3",
     ] {
         let root = tempfile::tempdir().unwrap();
         let persona = format!("---\nname: mate\n{field}\n---\nHelp.\n");

@@ -10,8 +10,9 @@ use crate::definition::workflow::{Severity, Tools};
 /// Fields that this version cannot enforce, without case and separators. Hooks of Claude Code can refuse calls.
 const UNENFORCED: [&str; 3] = ["skills", "extensions", "hooks"];
 /// Parts of names that only a field has which limits or asks, without case and separators.
-const LIMITING: [&str; 29] = [
+const LIMITING: [&str; 30] = [
     "path",
+    "maxiteration",
     "restrict",
     "constraint",
     "exclud",
@@ -42,7 +43,23 @@ const LIMITING: [&str; 29] = [
     "maxtoken",
 ];
 /// Whole names of that kind, which are parts of harmless ones too.
-const LIMITS: [&str; 2] = ["only", "nobash"];
+const LIMITS: [&str; 15] = [
+    "only",
+    "nobash",
+    "bash",
+    "write",
+    "edit",
+    "canwrite",
+    "canedit",
+    "candelegate",
+    "policy",
+    "scope",
+    "rules",
+    "guards",
+    "ask",
+    "turns",
+    "steps",
+];
 /// Claude Code's permission mode, without case and separators.
 const MODE: &str = "permissionmode";
 /// A word for modes of any kind, which restricts with one of these values.

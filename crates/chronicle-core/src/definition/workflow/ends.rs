@@ -8,15 +8,41 @@ use std::collections::BTreeSet;
 use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Phases, Value};
 use super::from_phased::free;
 use super::problem::{Finding, Problems, Severity};
-use crate::base::ids::DONE;
+use crate::base::ids::{DONE, HUMAN_INTERVENTION};
 
 /// The new name, unless it is taken.
 const INSTEAD: &str = "finish";
 /// Fields that make it a state that does work.
 const WORKS: [&str; 5] = ["persona", "instructions", "commands", "workflow", "subworkflow"];
 
+/// Fields that would ask a person, or test something, if the state did work.
+const HOLDS: [&str; 5] = ["requires_approval", "approval", "verify", "requires", "cleanup"];
+
+/// Refuses what an end cannot keep: nothing works there, so nothing would ask or be tested.
+fn check(phase: &PhaseDraft, problems: &mut Problems) {
+    let is_said = |field: &&Field| match &field.value.value {
+        Value::Null => false,
+        Value::Scalar(text) => !["false", "none", ""].contains(&text.trim()),
+        Value::List(items) => !items.is_empty(),
+        Value::Map(_) => true,
+    };
+    let held = phase.fields.iter().filter(|field| HOLDS.contains(&field.name.as_str()));
+    for field in held.filter(is_said) {
+        let id = phase.id().unwrap_or_default();
+        let message = format!("`{}` has no effect: no work is done at `{id}`", field.name);
+        let finding = Finding::error("misplaced-field", field.at, message);
+        problems.push(finding.hint("write it at the state before, or add `agent`"));
+    }
+}
+
 /// Renames a state named `done` that does work.
 pub(super) fn mend(draft: &mut Draft, problems: &mut Problems) {
+    for phase in draft.entries_mut().iter().filter_map(phase_of) {
+        let is_end = [DONE, HUMAN_INTERVENTION].into_iter().any(|id| phase.id() == Some(id));
+        if is_end && !WORKS.into_iter().any(|name| phase.says(name)) {
+            check(phase, problems);
+        }
+    }
     let works = |phase: &PhaseDraft| {
         phase.id() == Some(DONE) && WORKS.into_iter().any(|name| phase.says(name))
     };

@@ -32,15 +32,20 @@ pub(crate) fn harmless(text: &str, has_colours: bool) -> String {
     out
 }
 
+/// Codes that pass: bold, dim, italic, underlined and their ends, and colours that are read on any ground. Black, white and every
+/// background are left out: with them a file could hide its own lines from whoever looks at a difference.
+fn is_readable(code: &str) -> bool {
+    let known = |code: u8| matches!(code, 0..=4 | 22..=24 | 31..=36 | 39 | 90..=96);
+    code.is_empty() || code.len() <= 2 && code.parse().is_ok_and(known)
+}
+
 /// How long the colour is that a text begins with: `ESC [ 1 ; 31 m`. One that hides text is none.
 fn colour(bytes: &[u8]) -> Option<usize> {
     let inner = bytes.strip_prefix(&[ESCAPE, b'['])?;
     // Bounded: a terminal may swallow text while it waits for the end of a sequence that never ends.
     let end = inner.iter().take(COLOUR_MAX).position(|byte| *byte == b'm')?;
     let codes = std::str::from_utf8(&inner[..end]).ok()?;
-    let is_plain =
-        |code: &str| code.bytes().all(|it| it.is_ascii_digit()) && code != "8" && code != "08";
-    codes.split(';').all(is_plain).then_some(end + 3)
+    codes.split(';').all(is_readable).then_some(end + 3)
 }
 
 /// Passes lines on as a terminal may get them.
@@ -86,6 +91,11 @@ mod tests {
             ("\u{1b}]0;title\u{7}", "␛]0;title "),
             ("\u{1b}[2J\u{1b}[H", "␛[2J␛[H"),
             ("\u{1b}[8mhidden", "␛[8mhidden"),
+            ("\u{1b}[30;40mhidden", "␛[30;40mhidden"),
+            ("\u{1b}[38;2;0;0;0;48;2;0;0;0mhidden", "␛[38;2;0;0;0;48;2;0;0;0mhidden"),
+            ("\u{1b}[1;30;40;2mhidden", "␛[1;30;40;2mhidden"),
+            ("\u{1b}[31;41mhidden", "␛[31;41mhidden"),
+            ("\u{1b}[37mhidden\u{1b}[97m", "␛[37mhidden␛[97m"),
             ("over\rwritten\u{8}\u{9b}31m", "over written  31m"),
             ("\u{202e}gnirts\u{2028}\u{2029}\u{2066}\u{200f}", " gnirts    "),
             ("\u{1b}", "␛"),

@@ -15,6 +15,7 @@ use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::shell;
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
+use crate::event::signal::is_ours;
 use crate::event::trees::Changes;
 use crate::event::{
     AttemptEnded, AttemptStarted, Break, Call, CallSum, Duty, End, Leave, StopCause, ToolCalled,
@@ -270,8 +271,9 @@ impl Facts {
                 written,
             });
             attempt.tools = attempt.tools.saturating_add(1);
-            // A run is cancelled by asking twice in a row. Whoever goes on working in between did not mean it.
-            attempt.cancel_asked = false;
+            // A run is cancelled by asking twice in a row. Whoever goes on working in between did not mean it. Agents ask for leave
+            // before each call, so the second request itself is seen here too.
+            attempt.cancel_asked &= is_ours(&called.tool);
         });
         self.change_frame_of(called.attempt, |frame| frame.worker.call(called));
         self.work(called.attempt, called.active_ms);

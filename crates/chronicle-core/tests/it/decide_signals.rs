@@ -387,6 +387,9 @@ fn a_worker_must_ask_twice_to_cancel() {
         ],
     );
     assert_eq!(world.state.cancelled, None);
+    // An agent asks for leave before each call, so before the second request too.
+    let own = about(AttemptId(1), calls("c2", step, ""));
+    assert_eq!(world.step(&own), Answer::Verdict(Verdict::Allowed));
     called(
         &mut world,
         "r5",

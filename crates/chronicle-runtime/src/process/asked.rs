@@ -159,7 +159,7 @@ mod tests {
 
     fn asked(script: &str) -> Result<String, Unanswered> {
         let argv = ["sh", "-c", script].map(OsString::from);
-        let (cwd, env, time) = (Path::new("/"), &BTreeMap::new(), Duration::from_secs(600));
+        let (cwd, env, time) = (Path::new("/"), &BTreeMap::new(), Duration::from_mins(10));
         let question = ProgramQuestion { argv: &argv, cwd, env, without: &[], input: "", time };
         ask(&question, |line| line == "yes")
     }

@@ -70,7 +70,9 @@ impl Trees {
         let entries = self.entries(&TreeId::from(from), to)?;
         let has_mark = entries.iter().any(DiffEntry::is_unrecorded);
         let renames = if has_mark { NO_RENAMES } else { RENAMES };
-        let safe = ["diff-tree", "-r", renames, "--no-ext-diff", "--no-textconv"];
+        // Git marks blanks at the end of a line with a background, which is not passed on to a terminal.
+        let plain = "--ws-error-highlight=none";
+        let safe = ["diff-tree", "-r", renames, "--no-ext-diff", "--no-textconv", plain];
         let args: Vec<&str> = safe.into_iter().chain([form, colour, from, to.as_str()]).collect();
         let what = "show what differs";
         // Git's own quoting where a name is not text; elsewhere letters of all languages are shown as they are.

@@ -132,8 +132,13 @@ impl Git {
         TreesError::Git { what, why }
     }
 
-    /// Fails if git would wait for a pipe in the place of a file that it always reads.
+    /// Fails if git would wait for a pipe in the place of a file that it always reads, or write through a link.
     pub(super) fn check(&self) -> Result<(), TreesError> {
+        if let Some(path) = pipes::link_in(&self.dir) {
+            let (path, what) = (path.display(), "use its own files");
+            let why = format!("`{path}` is a symbolic link, and nobody but Chronicle writes there");
+            return Err(TreesError::Damaged { path: self.dir.clone(), what, why });
+        }
         match pipes::in_ours(&self.work, &self.dir) {
             Some(path) => Err(TreesError::Pipe(Some(path))),
             None => Ok(()),

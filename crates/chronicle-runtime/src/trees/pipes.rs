@@ -32,6 +32,17 @@ const SEARCH_MAX: usize = 200_000;
 /// Longest file that says where a repository is.
 const WHERE_MAX: u64 = 64 * 1024;
 
+/// Folders of a repository that git writes into.
+const FOLDERS: [&str; 5] = ["objects", "objects/info", "refs", "info", "logs"];
+
+/// A link in our own repository, where there is none. Git writes through one: it would replace the file that the link leads to,
+/// wherever that is.
+pub(super) fn link_in(dir: &Path) -> Option<PathBuf> {
+    let is_link = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let names = ALWAYS.iter().chain(&FOLDERS).map(|name| dir.join(name));
+    std::iter::once(dir.to_owned()).chain(names).find(is_link)
+}
+
 /// A pipe that a git with our repository would wait for.
 pub(super) fn in_ours(work: &Path, dir: &Path) -> Option<PathBuf> {
     in_work(work).or_else(|| in_repository(dir))

@@ -1,6 +1,7 @@
 //! Named pipes and sockets where files are expected: no recording waits for them, and none is taken for another file.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,24 @@ fn stopped_by(recorded: Result<impl Sized, TreesError>) -> PathBuf {
     match recorded.map(drop) {
         Err(TreesError::Pipe(Some(path))) => path,
         other => panic!("{other:?}"),
+    }
+}
+
+/// Git itself follows a link at `packed-refs`, and replaces the file that it leads to.
+#[test]
+fn needs_git_nothing_is_written_through_a_link_in_our_repository() {
+    for name in ["packed-refs", "config", "HEAD", "info", "refs"] {
+        let (yard, trees) = yard();
+        let (path, other) =
+            (yard.root.join(".chronicle/trees.git").join(name), yard.root.join("other"));
+        fs::write(&other, "somebody's\n").unwrap();
+        let _ = fs::rename(&path, path.with_extension("away"));
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        yard.write("file", "changed\n");
+        let recorded = trees.record(Some("run/2")).map(drop);
+        assert!(recorded.is_err(), "{name}");
+        assert!(trees.clear(BTreeSet::new).is_err(), "{name}");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "somebody's\n", "{name}");
     }
 }
 

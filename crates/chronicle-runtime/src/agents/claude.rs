@@ -6,6 +6,7 @@
 mod background;
 mod reading;
 mod tools;
+mod totals;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -155,6 +156,10 @@ impl Adapter for Claude {
 
     fn note(&mut self, text: &str) -> Vec<String> {
         self.prompt(text)
+    }
+
+    fn inquire(&mut self) -> Vec<String> {
+        self.reading.inquiry().into_iter().collect()
     }
 
     fn has_open_request(&self) -> bool {

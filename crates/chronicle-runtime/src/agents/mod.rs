@@ -77,6 +77,10 @@ pub trait Adapter: Send {
     fn note(&mut self, text: &str) -> Vec<String>;
     /// Lines that ask it to end its turn now.
     fn interrupt(&mut self) -> Vec<String>;
+    /// Lines that ask for what its last line left open, such as what its sub-agents have spent.
+    fn inquire(&mut self) -> Vec<String> {
+        Vec::new()
+    }
     /// Whether a request to its model is on its way whose cost it has not told whole.
     fn has_open_request(&self) -> bool {
         false

@@ -46,6 +46,16 @@ impl Voice {
     /// Answers from the reader's thread, which may wait until the agent reads.
     pub(super) fn answer(&self, id: &str, answer: &Answer) -> Vec<String> {
         let lines = lock(&self.adapter).answer(id, answer);
+        self.say(lines)
+    }
+
+    /// Asks what the agent's last line left open, from the reader's thread too.
+    pub(super) fn inquire(&self) -> Vec<String> {
+        let lines = lock(&self.adapter).inquire();
+        self.say(lines)
+    }
+
+    fn say(&self, lines: Vec<String>) -> Vec<String> {
         // Cloned, so that the lock is not held while `send` waits for the agent to read: closing must stay possible.
         let Some(outbox) = lock(&self.outbox).clone() else { return Vec::new() };
         // Only what was really sent is returned: the caller writes it into the transcript.

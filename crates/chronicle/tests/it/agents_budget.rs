@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agents_yard::{AgentYard, Kind, talk};
 use crate::session::{of_run, until};
@@ -154,4 +154,95 @@ fn needs_claude_keeps_its_dollars_after_a_kill() {
     yard.exits(yard.chronicle(&["resume"]), 0);
     let spent = yard.session.json(&["status"])["spent"].clone();
     assert_eq!((&spent["tokens"], &spent["usd_micros"]), (&json!(31_500), &json!(187_500)));
+}
+
+/// What one message of the sub-agent costs: 5,010 tokens, or 12.5 cents.
+fn of_sub_agent(kind: Kind, command: &str) -> Value {
+    let usage = json!({"input": 10, "output": 5_000});
+    json!({"calls": [kind.shell(command)], "usage": usage, "brief": true})
+}
+
+/// A worker that starts a sub-agent, which works until it is ended.
+fn with_sub_agent(in_background: bool, messages: &Value) -> AgentYard {
+    let kind = Kind::Claude;
+    let input = json!({
+        "description": "Look",
+        "prompt": "look into a.txt",
+        "subagent_type": "general-purpose",
+        "run_in_background": in_background,
+    });
+    let main = json!([
+        {"calls": [{"tool": "Agent", "input": input}], "brief": true},
+        {"say": "I wait for it.", "brief": true},
+    ]);
+    let talks = json!([talk("sub", "look into a.txt", messages), talk("main", "`work`: ", &main)]);
+    AgentYard::new(kind, ONE, &talks)
+}
+
+/// Its lines tell of a sub-agent's message only how it began. What it cost counts all the same, as soon as it was made.
+fn is_ended_by_its_sub_agent(in_background: bool, budget: &[&str]) {
+    let kind = Kind::Claude;
+    let mut first = of_sub_agent(kind, "echo 1 >> n.txt");
+    if in_background {
+        first["stall"] = json!({"name": "sub"});
+    }
+    let messages = json!([
+        first,
+        of_sub_agent(kind, "echo 2 >> n.txt"),
+        of_sub_agent(kind, "echo 3 >> n.txt"),
+        of_sub_agent(kind, "exec tail -f /dev/null"),
+    ]);
+    let yard = with_sub_agent(in_background, &messages);
+    let args = [yard.run_args().as_slice(), budget, &PRICED].concat();
+    let mut supervisor = yard.spawn(&args);
+    if in_background {
+        // Until its worker has ended its turn: of a message in mid-stream nobody could say what it cost.
+        assert!(yard.server.wait_for_stall("sub", PATIENCE), "{}", yard.transcripts());
+        let is_total = |event: &Value| event["data"]["scope"]["of"] == "session";
+        let is_told = || yard.session.events_of("usage_reported").iter().any(is_total);
+        until("the turn has ended", || {
+            (yard.session.ledger_lines() > 0 && is_told()) || supervisor.has_ended()
+        });
+        yard.server.release("sub");
+    }
+    yard.exits(supervisor.wait(), 4).talks("its budget allows no more work");
+    assert_eq!(yard.session.read("n.txt"), "1\n2\n3\n", "three of its messages were allowed");
+    yard.assert_spent_as_served();
+    yard.session.assert_nothing_lives();
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_is_ended_at_its_budget_of_tokens_by_its_sub_agent() {
+    is_ended_by_its_sub_agent(false, &["--budget-tokens", "17000"]);
+}
+
+#[test]
+fn needs_claude_is_ended_at_its_budget_in_dollars_by_its_sub_agent() {
+    is_ended_by_its_sub_agent(false, &["--budget-usd", "0.45"]);
+}
+
+#[test]
+fn needs_claude_is_ended_at_its_budget_by_its_sub_agent_in_the_background() {
+    is_ended_by_its_sub_agent(true, &["--budget-tokens", "17000"]);
+}
+
+/// What its sub-agent has spent stays counted when no turn ends that would tell it.
+#[test]
+fn needs_claude_keeps_what_its_sub_agent_spent_after_a_cancel() {
+    let kind = Kind::Claude;
+    let messages = json!([
+        of_sub_agent(kind, "echo 1 >> n.txt"),
+        of_sub_agent(kind, "exec tail -f /dev/null")
+    ]);
+    let yard = with_sub_agent(false, &messages);
+    let mut supervisor = yard.spawn(&yard.run_args());
+    let is_counted = |event: &Value| event["data"]["usage"]["output"].as_u64() >= Some(10_000);
+    let is_told = || yard.session.events_of("usage_reported").iter().any(is_counted);
+    until("both messages are counted", || {
+        (yard.session.ledger_lines() > 0 && is_told()) || supervisor.has_ended()
+    });
+    yard.session.chronicle(&["cancel", &yard.session.short()]).exits(0);
+    supervisor.wait();
+    yard.assert_spent_as_served();
 }

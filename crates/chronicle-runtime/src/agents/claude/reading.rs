@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::background::Background;
 use super::tools::known;
+use super::totals::{self, Totals};
 use super::turns::Turns;
 use crate::agents::figures::{advised, class_of_failure, class_of_status, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
@@ -48,6 +49,7 @@ pub(super) struct ClaudeReader {
     parting: VecDeque<String>,
     turns: Turns,
     background: Background,
+    totals: Totals,
     told: Option<(String, Usage)>,
     /// The model of the message that is on its way.
     model: Option<String>,
@@ -79,9 +81,8 @@ impl ClaudeReader {
             Some("control_cancel_request") => self.withdrawn(&message),
             Some("result") => self.result(&message),
             Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
-            Some("control_response" | "tool_progress" | "tool_use_summary" | "keep_alive") => {
-                alive()
-            }
+            Some("control_response") => self.totals.answered(&message),
+            Some("tool_progress" | "tool_use_summary" | "keep_alive") => alive(),
             other => line::of_unknown_type(other),
         }
     }
@@ -114,6 +115,11 @@ impl ClaudeReader {
         }
     }
 
+    /// A line that asks for what is not known by now.
+    pub(super) fn inquiry(&mut self) -> Option<String> {
+        self.totals.question()
+    }
+
     /// Whether a request to the model is on its way.
     pub(super) fn has_open_request(&self) -> bool {
         self.has_request
@@ -132,10 +138,15 @@ impl ClaudeReader {
         }
     }
 
-    /// Its text came in pieces before; what its sub-agents spend is told here alone.
+    /// Its text came in pieces before. Of what its sub-agents spend this tells how it begins; the rest is asked for.
     fn of_sub_agent(&mut self, message: &Value) -> Vec<Seen> {
         self.announce(&message["message"]);
         if message["parent_tool_use_id"].is_null() {
+            return alive();
+        }
+        self.totals.want();
+        // A total may cover this message before its line is printed: counted by itself it would count twice.
+        if self.totals.are_told() {
             return alive();
         }
         let said = &message["message"];
@@ -179,6 +190,9 @@ impl ClaudeReader {
         keep(&mut self.open, (call.to_owned(), id.to_owned()));
         let own = tool.strip_prefix(OURS);
         let is_sub_agent = !request["agent_id"].is_null();
+        if is_sub_agent {
+            self.totals.want();
+        }
         if let Some(own) = own.filter(|_| is_sub_agent) {
             // Its end is ignored too: it was answered as a signal, and is no tool call of the worker.
             keep(&mut self.barred, call.to_owned());
@@ -205,6 +219,11 @@ impl ClaudeReader {
     /// The ends of tools, and the files that they changed.
     fn results(&mut self, message: &Value) -> Vec<Seen> {
         let blocks = message["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+        // By now the message that called the tool is paid for, and the next one is not asked for yet.
+        let is_end = |block: &Value| block["type"] == "tool_result";
+        if !message["parent_tool_use_id"].is_null() && blocks.iter().any(is_end) {
+            self.totals.want();
+        }
         let mut seen: Vec<Seen> = blocks.iter().filter_map(|block| self.tool_end(block)).collect();
         let worked = |seen: &Seen| matches!(seen, Seen::ToolEnd { ok: true, .. });
         // Only of a call that worked: what a failed one describes is not on disk.
@@ -260,7 +279,9 @@ impl ClaudeReader {
             Some("background_tasks_changed") => self.turns.running(message),
             Some("task_started") => self.background.begin(message),
             Some("task_updated") => self.background.change(message),
+            Some("task_progress") => self.totals.want(),
             Some("task_notification") => {
+                self.totals.want();
                 return self.background.end(message).map_or_else(alive, |end| vec![end]);
             }
             _ => {}
@@ -282,7 +303,7 @@ impl ClaudeReader {
 
     /// The end of a turn. What the session has spent comes first; it has its sub-agents in it, the turn's own sum has not.
     fn result(&mut self, message: &Value) -> Vec<Seen> {
-        let mut seen: Vec<Seen> = total(message).into_iter().collect();
+        let mut seen: Vec<Seen> = totals::at_the_end(message).into_iter().collect();
         let reason = text(message, "terminal_reason").unwrap_or_default();
         // An interrupt of ours, which Claude reports as an error. The turn has ended as it was told to.
         if reason.starts_with("aborted") {
@@ -346,22 +367,6 @@ fn init(message: &Value) -> Vec<Seen> {
     seen
 }
 
-/// What the session spent so far, sub-agents included. After an interrupt in mid-text nothing is told, which says nothing.
-fn total(message: &Value) -> Option<Seen> {
-    let models = message["modelUsage"].as_object().filter(|models| !models.is_empty())?;
-    // All models of the session: sub-agents and summaries use smaller ones, and they cost too.
-    let sum = |name: &str| models.values().map(|model| number(model, name)).sum();
-    let tokens = Usage {
-        input: sum("inputTokens"),
-        output: sum("outputTokens"),
-        cache_read: sum("cacheReadInputTokens"),
-        cache_write: sum("cacheCreationInputTokens"),
-        ..Usage::default()
-    };
-    let usage = priced(tokens, message["total_cost_usd"].as_f64());
-    Some(Seen::Usage { scope: Scope::Session, usage, model: None })
-}
-
 fn words_of(message: &Value) -> String {
     let errors = message["errors"].as_array().map_or(&[][..], Vec::as_slice);
     let errors: Vec<&str> = errors.iter().filter_map(Value::as_str).collect();
@@ -389,6 +394,30 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_a_sub_agent_spends_counts_once() {
+        let mut reader = ClaudeReader::default();
+        let said = |id: &str| {
+            let usage = json!({"input_tokens": 10, "output_tokens": 1});
+            let message = json!({"id": id, "usage": usage});
+            json!({"type": "assistant", "message": message, "parent_tool_use_id": "c"}).to_string()
+        };
+        let has_usage = |seen: &[Seen]| matches!(seen, [Seen::Usage { .. }]);
+        assert!(has_usage(&reader.read(&said("m1"))), "nothing else tells of it yet");
+        let question: Value = serde_json::from_str(&reader.inquiry().unwrap()).unwrap();
+        let session = json!({"model_usage": {"m": {"inputTokens": 20, "outputTokens": 5_000}}});
+        let response = json!({
+            "subtype": "success",
+            "request_id": question["request_id"],
+            "response": {"session": session},
+        });
+        let answer = json!({"type": "control_response", "response": response}).to_string();
+        assert!(has_usage(&reader.read(&answer)));
+        assert_eq!(reader.inquiry(), None, "nothing was done since");
+        assert_eq!(reader.read(&said("m2")), alive(), "the total may have it already");
+        assert!(reader.inquiry().is_some());
+    }
 
     #[test]
     fn an_unpaid_bill_and_a_missing_model_are_not_waited_for() {

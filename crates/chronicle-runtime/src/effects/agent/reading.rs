@@ -107,6 +107,10 @@ impl<'a> AgentReader<'a> {
             self.held.write(redactor, transcript);
             transcript.add(From::Agent, &redacted);
         }
+        // Before what was seen is judged: a question for leave may wait for a person.
+        for line in voice.inquire() {
+            transcript.add(From::Supervisor, &line);
+        }
         for seen in all {
             if let Seen::NotUnderstood { .. } = seen {
                 self.puzzles(&redacted);

@@ -110,7 +110,8 @@ pub(crate) fn ran_unasked(tool: &str, why: &str) -> String {
     format!("it ran `{tool}` without asking for permission; {why}")
 }
 
-/// Why a call did not run that the agent refused by itself: there is no such tool, or its input does not fit.
+/// Why a call did not run that the agent refused by itself: there is no such tool, its input does not fit, or its user's own settings
+/// forbid it.
 pub(crate) fn refused_itself(why: &str) -> String {
     format!("the agent itself refused it{}", saying(why))
 }

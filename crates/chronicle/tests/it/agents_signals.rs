@@ -225,6 +225,58 @@ fn calls_what_is_not_there(kind: Kind) {
     yard.session.assert_whole();
 }
 
+/// Hooks and rules of the user's own keep a call from running: that is in the log as the agent's own refusal, and the worker goes on.
+#[test]
+fn needs_claude_calls_what_its_user_forbids() {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {deny: [webfetch]}}}\n";
+    let kind = Kind::Claude;
+    let turns = json!([
+        {"calls": [kind.shell("touch by-exit")]},
+        {"calls": [kind.shell("touch by-json")]},
+        {"calls": [kind.shell("touch by-rule")]},
+        {"calls": [kind.signal("workflow_transition", &json!({"target_state": "done", "summary": "by-exit"}))]},
+        {"calls": [kind.shell("touch allowed")]},
+        {"calls": [kind.leave("done", "the rest")]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    let denies = json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "no json on sundays",
+    }});
+    let guard = format!(
+        "case $(cat) in\n*by-exit*) echo no exit on sundays >&2; exit 2;;\n*by-json*) echo '{denies}';;\nesac\n"
+    );
+    yard.session.write("guard.sh", guard);
+    let command = format!("sh '{}'", yard.session.path("guard.sh").display());
+    let hook = json!({"matcher": ".*", "hooks": [{"type": "command", "command": command}]});
+    let settings = json!({
+        "permissions": {"deny": ["Bash(touch by-rule)"]},
+        "hooks": {"PreToolUse": [hook]},
+    });
+    yard.session.write("../home/.claude/settings.json", settings.to_string());
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+    let log = yard.session.chronicle(&["log", "--tools"]).exits(0);
+    let log = log
+        .prints(
+            "a1 was denied `Bash`: the agent itself refused it: \"PreToolUse:Bash hook error: [",
+        )
+        .prints("]: no exit on sundays")
+        .prints("refused it: \"PreToolUse:Bash hook error: no json on sundays\"")
+        .prints(
+            "refused it: \"Permission to use Bash with command touch by-rule has been denied.\"",
+        )
+        .prints("refused it: \"PreToolUse:mcp__chronicle__workflow_transition hook error: [");
+    assert!(!log.stdout.contains("without asking"), "{}", log.stdout);
+    let made = ["by-exit", "by-json", "by-rule", "allowed"].map(|it| yard.session.has(it));
+    assert_eq!(made, [false, false, false, true]);
+    yard.assert_spent_as_served();
+    yard.session.assert_whole();
+}
+
 #[test]
 fn needs_claude_calls_what_is_not_there() {
     calls_what_is_not_there(Kind::Claude);

@@ -25,9 +25,18 @@ use crate::agents::{NAME_MAX, RawCall, Seen, shown_path};
 
 /// How our own tools begin.
 const OURS: &str = "mcp__chronicle__";
-/// How a call ends that it refused by itself, before anybody was asked.
+/// How a call ends that it refused by itself, before anybody was asked: there is no such tool, or its input does not fit.
 const NEVER_RAN: &str = "<tool_use_error>";
 const NEVER_RAN_END: &str = "</tool_use_error>";
+/// The kinds of ends that it gives to a call that a rule or a hook of its user kept from running. Its other kinds, `interrupted` and
+/// `cancelled`, do not say that the tool had not begun.
+const KEPT_FROM_RUNNING: [&str; 5] = [
+    "permission-rule",
+    "user-rejected",
+    "automode-blocked",
+    "automode-unavailable",
+    "automode-parsing-error",
+];
 /// Most calls that are remembered with their input until they are asked about.
 const ANNOUNCED_MAX: usize = 32;
 
@@ -224,7 +233,8 @@ impl ClaudeReader {
         if !message["parent_tool_use_id"].is_null() && blocks.iter().any(is_end) {
             self.totals.want();
         }
-        let mut seen: Vec<Seen> = blocks.iter().filter_map(|block| self.tool_end(block)).collect();
+        let mut seen: Vec<Seen> =
+            blocks.iter().filter_map(|block| self.tool_end(message, block)).collect();
         let worked = |seen: &Seen| matches!(seen, Seen::ToolEnd { ok: true, .. });
         // Only of a call that worked: what a failed one describes is not on disk.
         if seen.iter().any(worked) {
@@ -233,7 +243,7 @@ impl ClaudeReader {
         if seen.is_empty() { alive() } else { seen }
     }
 
-    fn tool_end(&mut self, block: &Value) -> Option<Seen> {
+    fn tool_end(&mut self, message: &Value, block: &Value) -> Option<Seen> {
         let call = text(block, "tool_use_id").filter(|_| block["type"] == "tool_result")?;
         let ok = block["is_error"] != true;
         if ok && self.parting.iter().any(|parting| parting == call) {
@@ -242,21 +252,24 @@ impl ClaudeReader {
         let was_asked = self.asked.iter().any(|asked| asked == call);
         // Claude refuses some calls by itself without asking us. Such an end must not look like a tool that ran without
         // permission.
-        let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
+        let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN))
+            || was_kept_from_running(message, call);
         if self.barred.iter().any(|barred| barred == call) {
             return None;
         }
         if !was_asked && !ok && never_ran {
-            return self.refused(call, text(block, "content").unwrap_or_default());
+            let is_worker = message["parent_tool_use_id"].is_null();
+            let by = if is_worker { Caller::Worker } else { Caller::SubAgent };
+            return self.refused(call, text(block, "content").unwrap_or_default(), by);
         }
         let goes_on = self.background.returned(call, ok);
         goes_on.or_else(|| Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok }))
     }
 
     /// A call that it refused by itself, if it is known which one that was.
-    fn refused(&self, call: &str, why: &str) -> Option<Seen> {
+    fn refused(&self, call: &str, why: &str, by: Caller) -> Option<Seen> {
         let (id, tool, input) = self.announced.iter().find(|(id, ..)| id == call)?;
-        let call = RawCall::new(id, tool, input.clone(), &known(tool), Caller::Worker).into();
+        let call = RawCall::new(id, tool, input.clone(), &known(tool), by).into();
         let why = why.trim_start_matches(NEVER_RAN).trim_end_matches(NEVER_RAN_END);
         Some(Seen::Refused { call, why: bounded(why.trim(), TEXT_MAX) })
     }
@@ -324,6 +337,16 @@ impl ClaudeReader {
         }
         seen
     }
+}
+
+/// Whether it says of a call that a rule or a hook of its user kept it from running. It says so beside the result, where no tool and
+/// no model can write: the words of the result could be anybody's.
+fn was_kept_from_running(message: &Value, call: &str) -> bool {
+    let said = message["tool_result_meta"].as_array().map_or(&[][..], Vec::as_slice);
+    said.iter().filter(|it| it["id"] == call).any(|it| {
+        it["permission_decision"]["decision"] == "reject"
+            && text(it, "non_execution_kind").is_some_and(|kind| KEPT_FROM_RUNNING.contains(&kind))
+    })
 }
 
 /// Whether a call of ours ends the worker's turn if it is accepted.
@@ -394,6 +417,46 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// What is seen of a call that nobody was asked about, when it ends so.
+    fn end_of_unasked(parent: Option<&str>, is_error: bool, meta: &Value) -> Vec<Seen> {
+        let mut reader = ClaudeReader::default();
+        let call =
+            json!({"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}});
+        let message = json!({"role": "assistant", "content": [call]});
+        let said = json!({"type": "assistant", "message": message, "parent_tool_use_id": parent});
+        reader.read(&said.to_string());
+        // The words are those of a refusal in each case: they prove nothing.
+        let words = "PreToolUse:Bash hook error: not today";
+        let block = json!({"type": "tool_result", "content": words, "is_error": is_error, "tool_use_id": "c1"});
+        let message = json!({"role": "user", "content": [block]});
+        let ended = json!({"type": "user", "message": message, "parent_tool_use_id": parent, "tool_result_meta": [meta]});
+        reader.read(&ended.to_string())
+    }
+
+    #[test]
+    fn only_what_its_user_kept_from_running_is_refused_by_itself() {
+        let meta = |id: &str, kind: &str, decision: &str| json!({"id": id, "non_execution_kind": kind, "permission_decision": {"decision": decision, "source": "hook"}});
+        for (parent, caller) in [(None, Caller::Worker), (Some("c0"), Caller::SubAgent)] {
+            let seen = end_of_unasked(parent, true, &meta("c1", "permission-rule", "reject"));
+            let [Seen::Refused { call, why }] = &seen[..] else { panic!("{seen:?}") };
+            assert_eq!((call.call.tool.as_str(), call.call.by), ("Bash", caller));
+            assert_eq!(why, "PreToolUse:Bash hook error: not today");
+        }
+        let ran = [
+            (false, meta("c1", "permission-rule", "reject")),
+            (true, meta("c2", "permission-rule", "reject")),
+            (true, meta("c1", "permission-rule", "accept")),
+            (true, meta("c1", "interrupted", "reject")),
+            (true, meta("c1", "cancelled", "reject")),
+            (true, json!({"id": "c1", "permission_decision": {"decision": "reject"}})),
+            (true, Value::Null),
+        ];
+        for (is_error, meta) in ran {
+            let seen = end_of_unasked(None, is_error, &meta);
+            assert!(matches!(&seen[..], [Seen::ToolEnd { .. }]), "{meta}: {seen:?}");
+        }
+    }
 
     #[test]
     fn what_a_sub_agent_spends_counts_once() {

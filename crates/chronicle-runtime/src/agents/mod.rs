@@ -89,6 +89,10 @@ pub trait Adapter: Send {
     fn died_of(&self) -> fn(&str) -> Option<(CrashClass, String)> {
         |_| None
     }
+    /// Tells the lines of its standard error that `died_of` must see, however much is printed around them.
+    fn is_cause(&self) -> fn(&str) -> bool {
+        |_| false
+    }
     /// How it is started to find out whether it works here at all, without asking a model; none where there is nothing to try.
     fn trial(&self, _given: &Path) -> Option<Trial> {
         None

@@ -168,14 +168,22 @@ impl Adapter for Pi {
             }
             // A Pi that was killed leaves the lock of a file behind, and it counts for some seconds: that passes by itself, as a
             // service does that cannot be reached.
-            let tells = |line: &&str| {
-                LOCKED.iter().any(|word| line.contains(word)) && line.len() <= LOCKED_LINE_MAX
-            };
-            let told: Vec<&str> = errors.lines().map(str::trim).filter(tells).collect();
+            let told = errors.lines().map(str::trim).filter(|line| tells_of_lock(line));
+            let told: Vec<&str> = told.collect();
             let is_locked = told.iter().any(|line| line.contains("ELOCKED"));
             is_locked.then(|| (CrashClass::Unreachable, told.join(" ")))
         }
     }
+
+    fn is_cause(&self) -> fn(&str) -> bool {
+        // They stand among a line of its own code that is longer than all that is kept, and a stack.
+        |line| tells_of_lock(line.trim())
+    }
+}
+
+/// Whether a line says that a file is locked: its own code has these words too, in lines that are far longer.
+fn tells_of_lock(line: &str) -> bool {
+    LOCKED.iter().any(|word| line.contains(word)) && line.len() <= LOCKED_LINE_MAX
 }
 
 fn environment() -> BTreeMap<String, String> {

@@ -114,6 +114,8 @@ struct AgentShared {
     /// Whether it was told to end, in whatever way.
     is_stopped: AtomicBool,
     died_of: fn(&str) -> Option<(CrashClass, String)>,
+    /// Tells lines of its standard error that name the cause of its end.
+    is_cause: fn(&str) -> bool,
     /// Tells lines of its standard error that explain no end.
     is_noise: fn(&str) -> bool,
     voice: Voice,
@@ -138,7 +140,8 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     given.map_err(|error| {
         cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
     })?;
-    let (died_of, is_noise) = (adapter.died_of(), adapter.is_noise());
+    let (died_of, is_cause) = (adapter.died_of(), adapter.is_cause());
+    let is_noise = adapter.is_noise();
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), works_in, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
@@ -162,6 +165,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
         watchdog: Watchdog::new(),
         is_stopped: AtomicBool::new(false),
         died_of,
+        is_cause,
         is_noise,
         end: Mutex::new(LastWords::new()),
         context,
@@ -199,6 +203,9 @@ impl AgentShared {
             };
             let text = self.context.redactor.redact_line(text, &mut inside_key);
             self.transcript.add(From::Stderr, &text);
+            if (self.is_cause)(&text) {
+                self.last_words().causes.push(text.clone().into_owned());
+            }
             if !(self.is_noise)(&text) {
                 self.last_words().stderr.push(text.into_owned());
             }
@@ -210,8 +217,9 @@ impl AgentShared {
         if self.voice.has_open_request() {
             last.remark("what its last request cost is not known".to_owned());
         }
-        let stderr = self.context.redactor.redact(&last.stderr.text()).into_owned();
-        let died_of = || (self.died_of)(&stderr);
+        let redacted = |text: &str| self.context.redactor.redact(text).into_owned();
+        let (causes, stderr) = (redacted(&last.causes.text()), redacted(&last.stderr.text()));
+        let died_of = || (self.died_of)(&causes).or_else(|| (self.died_of)(&stderr));
         // A killed agent may have had no time to print anything, so silence is only a clue if it exited by itself.
         let was_told = self.is_stopped.load(Ordering::SeqCst);
         let by_itself = !was_told

@@ -22,6 +22,11 @@ use super::order::{COOKIE_VARIABLE, KeeperOrder};
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, WireOrder};
 use crate::fail::{self, Point};
 
+/// How much an agent may print on its standard error before any of it is read. A dying Node.js drops what does not fit at once, and Pi
+/// prints more than the 64 KiB of a common pipe: a line of its own code first, the cause of its death last.
+#[cfg(target_os = "linux")]
+const STDERR_ROOM: usize = 256 * 1024;
+
 /// A started agent: its pipes and the handle on its keeper.
 ///
 /// Dropping every [`Control`] without waiting kills the agent at once.
@@ -109,6 +114,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(SpawnError::Pipes(ErrorKind::BrokenPipe.into()));
     };
+    make_room(&stderr);
     let line = KeeperLine::new(socket, child, order.lease, order.cookie.clone());
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
     // From here on an agent may run. If a later step fails, dropping `control` kills it.
@@ -117,6 +123,16 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
     leases::add(control.line());
     Ok(Kept { stdin: Some(ChildStdin::from(OwnedFd::from(stdin))), stdout, stderr, control })
 }
+
+/// Widens the pipe. A system that refuses it gives less room; that only matters to an agent that drops what does not fit.
+#[cfg(target_os = "linux")]
+fn make_room(stderr: &ChildStderr) {
+    let _ = rustix::pipe::fcntl_setpipe_size(stderr, STDERR_ROOM);
+}
+
+/// There is no way to ask for more.
+#[cfg(not(target_os = "linux"))]
+fn make_room(_: &ChildStderr) {}
 
 fn not_ready(order: &KeeperOrder, source: io::Error) -> SpawnError {
     SpawnError::NotReady { path: order.chronicle.clone(), source }

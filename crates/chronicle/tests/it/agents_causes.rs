@@ -1,9 +1,12 @@
 //! Why an agent failed, as people are told it: the cause and not what was said beside it, and the worker's own last words.
 
+use std::fs;
+use std::time::{Duration, SystemTime};
+
 use serde_json::json;
 
 use crate::agents_yard::{AgentYard, Kind, talk};
-use crate::session::Session;
+use crate::session::{Session, until};
 
 /// Nothing is tried again.
 const ONCE: &str = "name: One\nphases: {work: {next: [done], limits: {nudges: 0, retries: 0}}}\n";
@@ -39,6 +42,51 @@ fn needs_claude_says_what_it_died_of() {
     let warning = "Ignoring 1 permissions.allow entry";
     assert!(yard.transcripts().contains(warning), "{}", yard.transcripts());
     assert!(!said.stderr.contains(warning), "{}", said.stderr);
+}
+
+/// A lock that another Pi left behind ends it at its start, below a line of its own code that is longer than a common pipe: the run
+/// waits, and goes on once the lock is gone.
+#[test]
+fn needs_pi_new_waits_for_a_lock() {
+    let kind = Kind::PiNew;
+    let turns = json!([{"calls": [kind.leave("done", "it was free")]}, {"say": "Done."}]);
+    let yard = AgentYard::new(kind, ONCE, &json!([talk("main", "`work`: ", &turns)]));
+    let lock = yard.pi_home().join("trust.json.lock");
+    fs::write(yard.pi_home().join("trust.json"), "{}").unwrap();
+    fs::create_dir(&lock).unwrap();
+    // It counts for some seconds after its time; so it counts however slow this machine is.
+    let later = SystemTime::now() + Duration::from_hours(1);
+    fs::File::open(&lock).unwrap().set_modified(later).unwrap();
+    let mut run = yard.spawn(&yard.run_args());
+    until("it waits, or ends", || run.talk().contains("waits for another try") || run.has_ended());
+    fs::remove_dir(&lock).unwrap();
+    let said = yard.exits(run.wait(), 0);
+    let why = "a1 found a file of its own locked (exit code 1): \"Error: Lock file is already being held code: 'ELOCKED', file: '";
+    said.talks(why).talks("`work` waits for another try at ");
+    yard.assert_played();
+    yard.session.assert_whole();
+}
+
+/// The lines that name the lock are found wherever they stand in a long standard error.
+#[test]
+fn a_lock_is_told_however_much_is_printed_around_it() {
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {waits: 0}}}\n";
+    let session = Session::with(workflow, "");
+    let stack = "    at a function of its own, which is somewhere in a long file\n".repeat(40);
+    let (code, lock) = ("x".repeat(5_000), "Error: Lock file is already being held");
+    let told = format!(
+        "file:///chunk.js:3\n{code}\n{stack}{lock}\n{stack}  code: 'ELOCKED',\n  file: '/a/pi'\n{stack}"
+    );
+    session.write("told.txt", told);
+    let script = "case $1 in --version) echo 1.5.0;; *) cat told.txt >&2; exit 1;; esac\n";
+    session.write("agent.sh", script);
+    let config = session.user().join("config.toml");
+    let settings = fs::read_to_string(&config).unwrap();
+    fs::write(config, format!("{settings}\n[agents.pi]\ncommand = 'sh agent.sh'\n")).unwrap();
+    let why = format!(
+        "a1 found a file of its own locked (exit code 1): \"{lock} code: 'ELOCKED', file: '/a/pi'\""
+    );
+    session.chronicle(&["run", "main", "the task", "--agent", "pi"]).exits(4).talks(&why);
 }
 
 /// What the worker said last is shown where a person is asked about it.

@@ -51,6 +51,17 @@ fn a_flood_that_nobody_reads_can_be_stopped() {
     yard.assert_empty();
 }
 
+/// A dying Node.js drops what does not fit into the pipe at once.
+#[test]
+fn a_long_standard_error_fits_before_anybody_reads_it() {
+    let yard = Yard::new();
+    let mut running = yard.start("head -c 200000 /dev/zero >&2; echo told");
+    let room = rustix::pipe::fcntl_getpipe_size(&running.stderr).unwrap();
+    assert!(room >= 200_000, "room for {room} bytes");
+    assert_eq!(running.line(), "told");
+    assert_eq!(running.end(), ended(0, 0));
+}
+
 #[test]
 fn bad_utf8_is_told_apart() {
     let yard = Yard::new();

@@ -7,7 +7,7 @@ use chronicle_core::base::usage::Scope;
 use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::EndSeen;
 
-use crate::process::{Edges, KeeperEnd, SpawnError};
+use crate::process::{Edges, KeeperEnd, Ring, SpawnError};
 
 /// How much of either end of its standard error is kept for the report of a crash. Some programs name the cause first, others last.
 const STDERR_LINES: usize = 10;
@@ -32,6 +32,8 @@ pub(super) struct LastWords {
     /// Its first line, as long as it has not.
     pub(super) first_line: String,
     pub(super) stderr: Edges,
+    /// The lines of it that name the cause of its end, wherever they stand.
+    pub(super) causes: Ring,
     /// Lines that its adapter could not parse.
     pub(super) not_understood: u64,
     /// What people must know about how it worked.
@@ -54,6 +56,7 @@ impl LastWords {
             has_spoken: false,
             first_line: String::new(),
             stderr: Edges::new(STDERR_LINES, STDERR_BYTES),
+            causes: Ring::new(STDERR_LINES, STDERR_BYTES),
             not_understood: 0,
             remarks: Vec::new(),
             said: Vec::new(),

@@ -354,6 +354,8 @@ fn lists_of_tools_as_people_write_them_are_read() {
         is("", "bash write")
     );
     assert_eq!(reads("disallowed_tools: bash", ""), is("", "bash"));
+    let plan = "description: a: b\npermissionMode:\n  plan";
+    assert_eq!(reads(plan, ""), is("read grep find ls glob", ""));
     assert_eq!(reads("description: |\n  Use it.\n  Tools: all of them", ""), is("", ""));
     assert_eq!(
         reads("description: \"Use it.\n  Tools: all of them\"\ntools: read", ""),
@@ -429,6 +431,13 @@ fn teams_in_three_dialects() {
             one: ["a"] not ["tea"]
             two: ["b"] not []
             warning[unknown-field] f:2:18: a team has no field `shoes`: it is ignored
+        "#]],
+    );
+    check(
+        "one: {agents: [a], tools: [read]}\ntwo: {agents: [b], readonly: true}\n",
+        &expect![[r#"
+            error[unknown-field] f:1:20: a team has no field `tools`, which would restrict the worker (hint: write it as this format has it, or take it out)
+            error[unknown-field] f:2:20: a team has no field `readonly`, which would restrict the worker (hint: write it as this format has it, or take it out)
         "#]],
     );
     check(

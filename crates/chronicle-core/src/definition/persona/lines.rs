@@ -56,9 +56,23 @@ pub(super) fn read_lines(text: &str, head: Range<usize>) -> Vec<Field> {
             // Other values are texts, in which `#` is common.
             let value = if is_tool_list(key) { value_without_comment(value) } else { value };
             fields.push(Field::said(key, value.trim().trim_matches(['"', '\'']), line.span));
+        } else if let Some(last) = fields.last_mut() {
+            go_on(last, &line);
         }
     }
     fields
+}
+
+/// A value below its key: `maxTurns:` and `  3` in the next line. A list of tools in that form is refused elsewhere, since more than
+/// one line of it may be meant.
+fn go_on(field: &mut Field, line: &Line<'_>) {
+    let is_value = line.is_indented() && !line.is_empty() && !is_tool_list(&field.name);
+    if let Value::Scalar(text) = &mut field.value.value
+        && text.is_empty()
+        && is_value
+    {
+        line.text.trim().trim_matches(['"', '\'']).clone_into(text);
+    }
 }
 
 fn add(field: &mut Field, item: &str, span: Span) {

@@ -5,10 +5,13 @@ use serde::Serialize;
 use crate::base::quote::is_deceptive;
 use crate::definition::workflow::draft::{Field, Node, Value};
 use crate::definition::workflow::problem::{Finding, NOT_PLAIN, Problems, quoted};
-use crate::definition::workflow::{Problem, Source, closest, yaml};
+use crate::definition::workflow::restrict::unknown;
+use crate::definition::workflow::{Problem, Severity, Source, closest, yaml};
 
 /// The built-in team of every persona.
 pub const TEAM_OF_ALL: &str = "all";
+/// Fields of a team.
+const FIELDS: [&str; 5] = ["agents", "members", "personas", "not_covered", "description"];
 /// Most members of one team that are kept.
 const MEMBERS_MAX: usize = 500;
 
@@ -59,6 +62,7 @@ fn teams(root: Node, personas: &[&str], problems: &mut Problems) -> Vec<Team> {
 fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team> {
     let Field { name, at, value } = field;
     let mut team = Team { name, members: Vec::new(), not_covered: Vec::new() };
+    let mut is_sound = true;
     match value.value {
         Value::List(_) | Value::Null | Value::Scalar(_) => {
             team.members = members(&value, personas, problems);
@@ -72,9 +76,10 @@ fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team
                     "not_covered" => team.not_covered = names(&field.value, problems),
                     "description" => {}
                     _ => {
-                        let message =
-                            format!("a team has no field {}: it is ignored", quoted(&field.name));
-                        problems.push(Finding::warning("unknown-field", field.at, message));
+                        let finding = unknown("a team", &field, &FIELDS);
+                        // A team that was meant to restrict its members is no team without that.
+                        is_sound &= finding.severity != Severity::Error;
+                        problems.push(finding);
                     }
                 }
             }
@@ -85,7 +90,7 @@ fn team(field: Field, personas: &[&str], problems: &mut Problems) -> Option<Team
         problems.push(Finding::error("bad-name", at, message));
         return None;
     }
-    Some(team)
+    is_sound.then_some(team)
 }
 
 /// Names of personas. Unknown ones are reported.

@@ -27,7 +27,7 @@ mod load;
 mod model;
 mod people;
 pub(crate) mod problem;
-mod restrict;
+pub(crate) mod restrict;
 pub(crate) mod suggest;
 mod targets;
 mod unit;

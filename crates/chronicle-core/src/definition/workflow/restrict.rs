@@ -79,7 +79,7 @@ const FOR_PEOPLE: [&str; 5] = ["name", "key", "emoji", "description", "$schema"]
 pub(super) const TOOLS: &str = "`tools`";
 
 /// What to say about an unknown field of `owner`, which has the fields in `known`.
-pub(super) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
+pub(crate) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
     let name = quoted(&field.name);
     let meant = closest(&field.name, known.iter().copied());
     let is_restriction = |name: &str| {

@@ -371,9 +371,23 @@ fn system(message: &Value) -> Vec<Seen> {
             let after_ms = number(message, "retry_delay_ms");
             vec![Seen::Retrying { class, text, after_ms }]
         }
+        Some("informational") => blocked(message).map_or_else(alive, |failed| vec![failed]),
         _ => alive(),
     }
 }
+
+/// A hook of the user that lets no prompt through. Claude calls the turn that never was a success, and would wait for another
+/// prompt for ever; every further try would meet the same hook.
+fn blocked(message: &Value) -> Option<Seen> {
+    let said = text(message, "content").filter(|said| said.starts_with(PROMPT_BLOCKED))?;
+    // Behind that comes the whole prompt.
+    let said = said.split("\n\nOriginal prompt:").next().unwrap_or(said);
+    let text = bounded(said.trim(), TEXT_MAX);
+    Some(Seen::Failed { class: CrashClass::Refused, text })
+}
+
+/// How Claude begins to tell that a hook has blocked the prompt.
+const PROMPT_BLOCKED: &str = "UserPromptSubmit operation blocked by hook";
 
 /// The session; one without our server could never signal, so it ends here.
 fn init(message: &Value) -> Vec<Seen> {
@@ -480,6 +494,17 @@ mod tests {
         assert_eq!(reader.inquiry(), None, "nothing was done since");
         assert_eq!(reader.read(&said("m2")), alive(), "the total may have it already");
         assert!(reader.inquiry().is_some());
+    }
+
+    #[test]
+    fn a_prompt_that_a_hook_blocks_is_no_silence() {
+        let said = "UserPromptSubmit operation blocked by hook:\n[x.py]: not today\n\n\nOriginal prompt: go";
+        let line = json!({"type": "system", "subtype": "informational", "content": said});
+        let seen = ClaudeReader::default().read(&line.to_string());
+        let text = "UserPromptSubmit operation blocked by hook:\n[x.py]: not today".to_owned();
+        assert_eq!(seen, [Seen::Failed { class: CrashClass::Refused, text }]);
+        let other = json!({"type": "system", "subtype": "informational", "content": "by the way"});
+        assert_eq!(ClaudeReader::default().read(&other.to_string()), alive());
     }
 
     #[test]

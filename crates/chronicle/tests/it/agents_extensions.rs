@@ -66,7 +66,9 @@ fn needs_pi_new_has_an_extension_with_the_same_tools_and_a_list() {
 
 /// One that the user's own command names stands before ours, and has the names: a person is told what to do, at once.
 fn is_told_of_an_extension_before_ours(kind: Kind) {
-    let yard = AgentYard::new(kind, ONE, &json!([]));
+    // Pi looks for the conflict beside its first request. The model never answers, so that nothing else can end the attempt first.
+    let turns = json!([{"say": "Never.", "stall": {"name": "late"}}]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
     yard.session.write("../same.ts", SAME_NAMES);
     let file = yard.session.path("../same.ts").canonicalize().unwrap();
     yard.add_argument(&format!("-e \"{}\"", file.display()));
@@ -74,7 +76,7 @@ fn is_told_of_an_extension_before_ours(kind: Kind) {
         .talks("the last attempt failed in a way that a retry does not fix")
         .talks("take that extension out of `agents.pi.command`");
     assert_eq!(yard.session.events_of("attempt_started").len(), 1);
-    // Pi looks for the conflict beside its first request, so one may be on its way; nothing comes of it.
+    // One request may be on its way; nothing comes of it.
     assert!(yard.server.asked().len() <= 1, "the model was asked again");
     assert_eq!(yard.session.events_of("tool_called").len(), 0);
 }

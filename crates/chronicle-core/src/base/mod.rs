@@ -10,5 +10,6 @@ pub mod redact;
 pub mod shell;
 pub mod start_files;
 pub mod time;
+pub(crate) mod tool_name;
 pub mod usage;
 pub mod verdict;

@@ -324,6 +324,7 @@ fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<Strin
         return Some(words::no_more_tools(attempt).to_owned());
     }
     match tools {
+        Some(tools) if tools.cannot_judge(tool) => Some(words::not_a_name(tool)),
         Some(Tools { deny, .. }) if is_denied(deny, tool) => {
             Some(format!("this phase denies the tool `{tool}`"))
         }

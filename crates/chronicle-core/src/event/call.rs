@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::trees::TREE_PATH_MAX;
 use crate::base::limits::{CALL_COMMAND_MAX, TOOL_INPUT_MAX, bounded, cut};
 use crate::base::start_files::runs_at_start;
-use crate::base::{as_text, shell};
+use crate::base::{as_text, shell, tool_name};
 
 /// A tool call that a worker wants to make.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,10 @@ impl Call {
             command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
             background,
             // Judged before it is known whether the path is short enough to be kept.
-            start_file: changed_file(tool, input).is_some_and(runs_at_start),
+            // By all that the name may stand for: a namespace before it must not make it freer.
+            start_file: tool_name::readings(tool)
+                .into_iter()
+                .any(|reading| changed_file(reading, input).is_some_and(runs_at_start)),
             path: changed_file(tool, input)
                 .filter(|path| path.len() <= TREE_PATH_MAX)
                 .map(str::to_owned),

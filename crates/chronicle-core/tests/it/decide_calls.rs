@@ -266,6 +266,47 @@ fn who_denies_a_tool_denies_its_other_names() {
     assert_eq!(phase.within(&persona).allow, Some(vec!["read".to_owned()]));
 }
 
+/// A name that is not exactly known is not freer than the known one that an agent may take it for.
+#[test]
+fn no_spelling_of_a_name_passes_a_list() {
+    let may = |tools: &str, tool: &str| {
+        let workflow = format!("{{name: D, phases: {{dig: {{tools: {tools}}}}}}}");
+        may_run(&mut World::started(&workflow, ""), &call("c1", tool, &json!({})))
+    };
+    let odd = [
+        "Bash ",
+        " bash",
+        "bash\n",
+        "ba\u{200b}sh",
+        "ｂａｓｈ",
+        "b\u{430}sh",
+        "bash\0",
+        "",
+        "bash,read",
+    ];
+    for tool in odd {
+        for tools in ["{deny: [bash]}", "{deny: [web_fetch]}", "{allow: [bash]}", "{allow: ['*']}"]
+        {
+            assert!(!may(tools, tool), "{tools} {tool:?}");
+        }
+        assert!(may("{}", tool), "{tool:?}: without a list nothing is denied");
+    }
+    let below = ["functions.", "default_api.", "default_api:", "Functions/", "a.b:", "functions__"];
+    for before in below {
+        let named = |tool: &str| format!("{before}{tool}");
+        for tool in ["bash", "BASH", "exec_command", "monitor"] {
+            assert!(!may("{deny: [bash]}", &named(tool)), "{before} {tool}");
+        }
+        assert!(!may("{deny: [edit]}", &named("MultiEdit")), "{before}");
+        assert!(!may("{deny: ['web*']}", &named("web_fetch")), "{before}");
+        assert!(may("{deny: [bash]}", &named("read")), "{before}");
+        assert!(!may("{allow: [read]}", &named("read")), "{before}: it allows only what it names");
+    }
+    assert!(!may("{deny: [bash]}", "bash.run") && !may("{deny: [bash]}", "x.bash:run"));
+    assert!(may("{allow: [functions.read]}", "functions.read"));
+    assert!(may("{deny: [write]}", "mcp__disk__write"), "a tool of a server is another one");
+}
+
 /// Settings, hooks and servers of an agent run commands at its next start.
 #[test]
 fn who_may_not_run_commands_may_not_write_what_runs_them() {
@@ -280,6 +321,7 @@ fn who_may_not_run_commands_may_not_write_what_runs_them() {
         for tool in ["Write", "Edit"] {
             assert!(!may_write(bound, tool, &settings), "{bound} {tool}");
             assert!(may_write(bound, tool, &other), "{bound} {tool}");
+            assert!(!may_write(bound, &format!("functions.{tool}"), &settings), "{bound} {tool}");
         }
         assert!(!may_write(bound, "write", &json!({"path": ".pi/extensions/x.ts"})), "{bound}");
         let long = json!({"path": format!("{}.claude/settings.json", "./".repeat(400))});

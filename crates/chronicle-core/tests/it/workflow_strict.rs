@@ -211,12 +211,13 @@ fn an_edge_for_rejected_needs_an_approval() {
 #[test]
 fn tools_are_whole_and_known() {
     check(
-        "phases:\n  a: {tools: {deny: [bsh, 'Bash(rm *)', mcp__mine__*, MultiEdit]}, next: [b]}\n  b: {tools: {allow: [Reed, web_lookup, 'notebook*']}}",
+        "phases:\n  a: {tools: {deny: [bsh, 'Bash(rm *)', mcp__mine__*, MultiEdit]}, next: [b]}\n  b: {tools: {allow: [Reed, web_lookup, 'notebook*', ｂａｓｈ]}}",
         &expect![[r#"
             error[unknown-tool] w.yaml:2:22: no agent that Chronicle knows has a tool `bsh` (hint: did you mean `bash`?)
             error[tool-with-arguments] w.yaml:2:27: `Bash(rm *)` is no tool: a list names whole tools, not some calls (hint: write `Bash`)
             error[unknown-tool] w.yaml:3:23: no agent that Chronicle knows has a tool `Reed` (hint: did you mean `read`?)
             warning[unknown-tool] w.yaml:3:29: no agent that Chronicle knows has a tool `web_lookup` (hint: it counts for a tool of exactly that name, such as an extension's)
+            error[unknown-tool] w.yaml:3:54: `ｂａｓｈ` cannot be the name of a tool: it allows nothing (hint: names of tools have letters of ASCII, digits and `_ - . : /`)
         "#]],
     );
 }

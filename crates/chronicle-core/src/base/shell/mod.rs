@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::limits::bounded;
+use crate::base::tool_name::readings;
 
 pub(crate) use command::begins;
 use command::fits;
@@ -51,9 +52,10 @@ pub fn is_shell_tool(tool: &str) -> bool {
 /// Runs commands too, but answers before they end, so that its success proves nothing about them.
 const WATCHER: &str = "monitor";
 
-/// Whether a tool of that name can run commands, in a shell or to watch what they print.
+/// Whether a tool of that name can run commands, in a shell or to watch what they print. In doubt it can.
 pub(crate) fn runs_commands(tool: &str) -> bool {
-    is_shell_tool(tool) || tool.eq_ignore_ascii_case(WATCHER)
+    let runs = |name: &str| is_shell_tool(name) || name.eq_ignore_ascii_case(WATCHER);
+    readings(tool).into_iter().any(runs)
 }
 
 /// The command that a tool call runs; `None` if the tool is no shell or the field is missing.

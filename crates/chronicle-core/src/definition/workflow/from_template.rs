@@ -6,9 +6,9 @@
 use super::draft::{Draft, Field, Node, PhaseDraft, PhaseEntry, Span, Value};
 use super::format::{PHASE, Shape, WORKFLOW};
 use super::from_native;
-use super::model::Tools;
 use super::problem::{Finding, Problems};
 use super::restrict::{is_said, unknown};
+use super::tools::Tools;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
 
 /// Parses the text; `None` if it cannot be read, which is reported.

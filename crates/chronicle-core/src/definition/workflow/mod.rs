@@ -30,6 +30,7 @@ pub(crate) mod problem;
 pub(crate) mod restrict;
 pub(crate) mod suggest;
 mod targets;
+mod tools;
 mod unit;
 pub(crate) mod yaml;
 
@@ -43,6 +44,7 @@ pub use people::KnownPersonas;
 pub use problem::{Problem, Severity};
 pub use suggest::closest;
 pub use targets::{allowed_targets, is_left_by_verdict, is_skippable, only_target};
+pub use tools::{READ_ONLY, Tools, is_denied, is_named};
 pub use unit::{Files, Format, Trouble, Unit, read, read_chains, read_chains_upon, read_upon};
 pub use yaml::FILE_MAX;
 

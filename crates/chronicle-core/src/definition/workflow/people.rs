@@ -5,9 +5,10 @@
 //! program means a persona that is built in here: its author never saw it.
 
 use super::draft::{Draft, Span};
-use super::model::{Phase, PhaseKind, Tools, Workflow};
+use super::model::{Phase, PhaseKind, Workflow};
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
+use super::tools::Tools;
 use super::unit::Format;
 use crate::base::ids::{DONE, PhaseId};
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::draft::{Named, Span};
-use super::super::model::{Phase, PhaseKind, Tools};
+use super::super::model::{Phase, PhaseKind};
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
+use super::super::tools::Tools;
 use super::super::unit::Format;
 use super::phase::{PhaseRead, tell_bad_id};
 use super::{PHASES_MAX, PhasesForm, Upon};

@@ -1,12 +1,13 @@
 //! Lists of tools: what a name in them may be, so that no entry is read and never enforced.
 
 use super::super::draft::Named;
-use super::super::model::Tools;
 use super::super::problem::{Finding, Severity, quoted};
 use super::super::suggest::closest;
+use super::super::tools::Tools;
 use super::super::unit::Format;
 use super::fields::Fields;
 use crate::base::shell::is_shell_tool;
+use crate::base::tool_name;
 
 /// Tools of the agents that Chronicle knows, in lower case. Servers and extensions bring others, under any name.
 const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete_file edit edit_file enterplanmode exec_command \
@@ -74,6 +75,17 @@ pub(crate) fn doubt(name: &Named, list: List, format: Format) -> Option<Finding>
         };
         let finding = Finding::new(error, "tool-with-arguments", name.at, message);
         return Some(finding.hint(format!("write {tool}")));
+    }
+    if !tool_name::is_plain(&text.replace('*', "_")) {
+        let said = quoted(text);
+        let message = match list {
+            List::Allow => format!("{said} cannot be the name of a tool: it allows nothing"),
+            List::Deny => {
+                format!("{said} cannot be the name of a tool: it denies nothing by itself")
+            }
+        };
+        let finding = Finding::new(error, "unknown-tool", name.at, message);
+        return Some(finding.hint("names of tools have letters of ASCII, digits and `_ - . : /`"));
     }
     // What a server or a pattern may mean cannot be known beforehand.
     let is_open = text.contains('*') || text.starts_with("mcp__");

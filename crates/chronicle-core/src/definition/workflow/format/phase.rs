@@ -161,7 +161,8 @@ pub(super) const TOOLS: Shape = Shape {
             "",
             "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server. \
              `bash` also denies every other tool that runs commands, such as `shell`, `exec`, `monitor` or `mcp__box__bash`; `edit` \
-             also `multiedit` and `notebookedit`, `agent` also `task`.",
+             also `multiedit` and `notebookedit`, `agent` also `task`; all of them also below a namespace, as `functions.bash`. With \
+             either list, a call whose name has other letters than those of ASCII, digits and `_ - . : /` is denied.",
         ),
         field(
             &["subagents"],

@@ -1,0 +1,32 @@
+//! Names of tools, as agents give them: what one may stand for, and which can be judged at all.
+
+/// What parts a name from the namespace that some models and agents put before it: `functions.bash`, `default_api:bash`.
+const SEPARATORS: [char; 3] = ['.', ':', '/'];
+
+/// True for a name that can be compared with others. Blanks, full-width and foreign letters may look like another name, and an
+/// agent may well take them for it.
+pub(crate) fn is_plain(tool: &str) -> bool {
+    let is_usual = |letter: char| {
+        letter.is_ascii_alphanumeric() || "_-".contains(letter) || SEPARATORS.contains(&letter)
+    };
+    !tool.is_empty() && tool.chars().all(is_usual)
+}
+
+/// All that a name may stand for: itself, what follows each namespace, and each part between them. For denials only: as a
+/// reason to allow a call it would be a guess.
+pub(crate) fn readings(tool: &str) -> Vec<&str> {
+    let mut all = vec![tool];
+    let mut rest = tool;
+    while let Some((part, after)) = rest.split_once(SEPARATORS) {
+        all.extend([part, after]);
+        rest = after;
+    }
+    // `mcp__server__tool` is a tool of a server, and its last part is its own. Elsewhere `__` parts like the others.
+    let last = rest.rsplit("__").next().filter(|_| !is_of_server(rest));
+    all.extend(last);
+    all
+}
+
+fn is_of_server(tool: &str) -> bool {
+    tool.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("mcp__"))
+}

@@ -67,6 +67,43 @@ fn needs_pi_new_continues_and_completes() {
     continues_and_completes(Kind::PiNew);
 }
 
+/// Calls of one message: what comes before the accepted signal runs, nothing after it does.
+fn calls_more_beside_its_signal(kind: Kind) {
+    let turns = json!([
+        {"calls": [
+            kind.shell("touch before"),
+            kind.leave("done", "left in between"),
+            kind.shell("touch after"),
+            kind.write("after-too", "late"),
+        ]},
+        {"say": "Done."},
+    ]);
+    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", &turns)]));
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let made = ["before", "after", "after-too"].map(|file| yard.session.has(file));
+    assert_eq!(made, [true, false, false], "{}", yard.transcripts());
+    let calls = yard.session.events_of("tool_called");
+    let late = calls.iter().rev().take(2).all(|it| it["data"]["verdict"] != "allowed");
+    assert!(late, "{calls:#?}");
+    yard.session.assert_whole();
+}
+
+#[test]
+fn needs_claude_calls_more_beside_its_signal() {
+    calls_more_beside_its_signal(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_calls_more_beside_its_signal() {
+    calls_more_beside_its_signal(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_calls_more_beside_its_signal() {
+    calls_more_beside_its_signal(Kind::PiNew);
+}
+
 /// A worker that needs a person ends its turn; the answer, given while nobody drives the run, comes to the same session.
 fn needs_a_person(kind: Kind) {
     let turns = json!([
@@ -275,6 +312,20 @@ fn needs_claude_calls_what_its_user_forbids() {
     assert_eq!(made, [false, false, false, true]);
     yard.assert_spent_as_served();
     yard.session.assert_whole();
+}
+
+/// A rule of the user's own that hides our tools is named at once: no worker could ever leave its phase.
+#[test]
+fn needs_claude_has_no_tools_of_ours() {
+    for rule in ["mcp__chronicle", "mcp__chronicle__*"] {
+        let turns = json!([{"say": "I cannot leave.", "times": 0}]);
+        let yard = AgentYard::new(Kind::Claude, ONE, &json!([talk("main", "`work`: ", &turns)]));
+        let settings = json!({"permissions": {"deny": [rule]}});
+        yard.session.write("../home/.claude/settings.json", settings.to_string());
+        let said = yard.exits(yard.run(), 4);
+        said.prints("take the rule on `mcp__chronicle` out of `permissions.deny`");
+        assert_eq!(yard.session.events_of("attempt_started").len(), 1, "{rule}");
+    }
 }
 
 #[test]

@@ -401,8 +401,23 @@ fn init(message: &Value) -> Vec<Seen> {
         let text = "its signal server `chronicle mcp` could not be started".to_owned();
         seen.push(Seen::Failed { class: CrashClass::Other, text });
     }
+    if ours.is_some_and(|server| server["status"] == "connected") && lacks_ours(message) {
+        seen.push(Seen::Failed { class: CrashClass::Refused, text: HIDDEN.to_owned() });
+    }
     seen
 }
+
+/// Whether it offers its model none of our tools, though it has reached our server.
+fn lacks_ours(message: &Value) -> bool {
+    let is_ours = |tool: &Value| tool.as_str().is_some_and(|tool| tool.starts_with(OURS));
+    // An older version may not list them: that says nothing.
+    message["tools"].as_array().is_some_and(|tools| !tools.iter().any(is_ours))
+}
+
+/// What hides our tools from a worker, which could then never leave its phase.
+const HIDDEN: &str = "your settings of Claude Code keep Chronicle's tools from the worker, so that it could never leave its phase: \
+    take the rule on `mcp__chronicle` out of `permissions.deny` (`~/.claude/settings.json`, `.claude/settings.json`, \
+    `.claude/settings.local.json`), or use `--isolated`";
 
 fn words_of(message: &Value) -> String {
     let errors = message["errors"].as_array().map_or(&[][..], Vec::as_slice);

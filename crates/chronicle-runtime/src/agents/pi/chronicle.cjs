@@ -20,6 +20,9 @@ function register(pi, tool) {
     label: tool.name,
     description: tool.description,
     parameters: tool.schema,
+    // One after the other: Pi would ask for leave for all calls of a message before any of them runs, and those behind an accepted
+    // signal would run after their phase was left.
+    executionMode: "sequential",
     async execute(id, params, signal, onUpdate, ctx) {
       const answer = await ask(ctx, "chronicle:signal", { id, tool: tool.name, input: params });
       if (!answer?.accepted) throw new Error(answer?.text ?? "the supervisor gave no answer");

@@ -312,8 +312,10 @@ impl<'a> AgentReader<'a> {
     fn finished(&mut self) {
         let mut last = self.shared.last_words();
         last.finished = true;
-        // The agent recovered from the error, except for a broken protocol: that stays a crash.
-        last.error.take_if(|(class, _)| *class != CrashClass::Protocol);
+        // The agent recovered from the error, except for a broken protocol: that stays a crash. Nor does it recover from what its
+        // user's own settings refuse: the same again would end the same.
+        last.error
+            .take_if(|(class, _)| !matches!(class, CrashClass::Protocol | CrashClass::Refused));
         (last.quota_until, last.retry_after_ms) = (None, None);
         drop(last);
         self.shared.voice.close();

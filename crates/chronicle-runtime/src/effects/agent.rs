@@ -31,7 +31,6 @@ use super::watchdog::Watchdog;
 use crate::agents;
 use crate::fail::{self, Point};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
-use crate::threads;
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
 use tend::{Outgoing, Tenders};
@@ -40,7 +39,7 @@ pub(super) use end::{cannot_start, ended_as, unclear};
 pub(crate) use order::{NOT_FOR_AGENTS, give};
 pub(super) use order::{environment, works_in};
 
-/// Most lines that wait to be written to an agent.
+/// Most messages that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
 
 /// Reaches an agent that works: to end it, or to tell it something.
@@ -155,7 +154,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let kept = process::start(&keeper).map_err(|error| not_kept(&error))?;
     // Written by a thread of its own, below: an agent that does not read must not block the start of others.
     let opening = adapter.open(&order);
-    let (outbox, to_agent) = sync_channel::<String>(OUTBOX_MAX);
+    let (outbox, to_agent) = sync_channel(OUTBOX_MAX);
     let shared = Arc::new(AgentShared {
         attempt: id,
         model,
@@ -174,10 +173,6 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     tenders.tend(&shared, kept, Outgoing { opening, outbox: to_agent });
     fail::at(Point::AfterStartAgent);
     Ok(AgentStop { control, shared })
-}
-
-pub(super) fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    threads::spawn(name, body).map(drop)
 }
 
 impl AgentShared {

@@ -12,7 +12,7 @@ use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::Context;
-use super::agent::{cannot_start, ended_as, environment, thread, works_in};
+use super::agent::{cannot_start, ended_as, environment, works_in};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
@@ -88,15 +88,19 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
     let stop = ShellStop { now: Arc::clone(&shell.now) };
     let (watchdog, reporter) = (shell.watchdog.clone(), shell.reporter.clone());
     let mut worked = Worked::new(shell.context.folder.worked(id));
-    thread("watch", move || {
+    let no_thread = |error| cannot_start(format!("no thread to tend it: {error}"));
+    // First, and waiting: it alone ends the watching thread, and without that one it has nothing to run and ends at once.
+    let run = threads::spawn_waiting("shell", Shell::run).map_err(no_thread)?;
+    let watch = move || {
         // Commands may be silent for long; they have a timeout instead.
         watchdog.watch(None, |bark| match bark {
             Bark::Moment => worked.keep(reporter.active_ms()),
             Bark::Idle | Bark::Lingers | Bark::Deaf | Bark::TimedOut(_) => {}
         });
-    })
-    .and_then(|()| thread("shell", move || shell.run()))
-    .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
+    };
+    threads::spawn("watch", watch).map_err(no_thread)?;
+    // Neither fails nor blocks: the thread waits for just this.
+    let _ = run.send(shell);
     Ok(stop)
 }
 

@@ -83,6 +83,30 @@ fn a_command_that_could_not_be_started_is_named() {
     session.assert_whole();
 }
 
+/// A thread that watches commands which were never started would go on without end.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_watches_what_could_not_be_started() {
+    let session =
+        Session::with("{name: C, phases: {c: {run: command, commands: [ls], next: [done]}}}", "{}");
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(RUN).arg("--wait").env("CHRONICLE_FAILPOINT_THREADS", "shell");
+    let mut supervisor = session.start(command, "");
+    until("it asks, or is over", || {
+        supervisor.talk().contains("g1 waits") || supervisor.has_ended()
+    });
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", supervisor.pid())).unwrap();
+    let name = |task: std::io::Result<std::fs::DirEntry>| {
+        // One may end while they are listed.
+        std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
+    };
+    let names: Vec<String> = tasks.map(name).collect();
+    assert!(names.iter().any(|name| name.trim() == "driver"), "{names:?}");
+    assert!(!names.iter().any(|name| name.trim() == "watch"), "{names:?}");
+    session.chronicle(&["cancel"]).exits(0);
+    supervisor.wait();
+}
+
 const VERIFIED: &str = "
 name: Verified
 phases:

@@ -11,6 +11,7 @@ use chronicle_core::event::input::AttemptReport;
 use super::AgentShared;
 use super::reading::AgentReader;
 use crate::effects::STOP_GRACE;
+use crate::effects::voice::Message;
 use crate::effects::watchdog::{Bark, INTERRUPT_PATIENCE};
 use crate::effects::worked::Worked;
 use crate::process::{Control, Kept};
@@ -22,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Lines for the agent: those that it begins with, and those that come later.
 pub(super) struct Outgoing {
     pub(super) opening: Vec<String>,
-    pub(super) outbox: Receiver<String>,
+    pub(super) outbox: Receiver<Message>,
 }
 
 /// Threads that wait for an agent. They exist before it does: an agent that nobody can tend must not have begun to work.
@@ -72,8 +73,10 @@ fn write(stdin: Option<ChildStdin>, lines: &Outgoing) {
     let Some(mut stdin) = stdin else { return };
     let mut say = |line: &str| stdin.write_all(format!("{line}\n").as_bytes()).is_ok();
     if lines.opening.iter().all(|line| say(line)) {
-        while let Ok(line) = lines.outbox.recv() {
-            if !say(&line) {
+        while let Ok(message) = lines.outbox.recv() {
+            // One that came to nothing has no lines.
+            let message = message.recv().unwrap_or_default();
+            if !message.iter().all(|line| say(line)) {
                 return;
             }
         }

@@ -11,7 +11,7 @@ use chronicle_core::words;
 use clap::Args;
 
 use super::meant::{Among, Rest};
-use super::{Setting, answer};
+use super::{Setting, answer, tell};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 )]
 pub(super) struct BudgetArgs {
     /// The run, unless there is only one, and how much more: `+N tokens`, `+N usd`, a time, or `+N attempts`
-    #[arg(value_name = "[RUN] MORE", required = true)]
+    #[arg(value_name = "[RUN] MORE")]
     words: Vec<String>,
     /// The phase that has the budget; if omitted, the one that waits, otherwise the run's own
     #[arg(long)]
@@ -49,7 +49,7 @@ pub(super) fn cmd_budget(setting: &Setting, args: BudgetArgs) -> Result<Exit, Fa
     let (folder, words) = answer::meant(setting, &args.words, Among::Asked(is_budget), Rest::Said)?;
     let more = budget::read(&words.join(" ")).map_err(Failure::usage)?;
     let place = args.place.map(Place::new);
-    answer::tell(setting, &folder, &Command::Budget { place, more })
+    tell::tell(setting, &folder, &Command::Budget { place, more })
 }
 
 /// Whether more of it answers the gate.

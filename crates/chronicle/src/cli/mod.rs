@@ -36,6 +36,7 @@ mod runs;
 mod schema;
 mod status;
 mod suggest;
+mod tell;
 mod title;
 mod trust;
 mod undo;

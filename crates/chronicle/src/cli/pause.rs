@@ -4,7 +4,7 @@ use chronicle_core::event::input::Command;
 use clap::Args;
 
 use super::meant::{Among, Rest};
-use super::{Setting, answer};
+use super::{Setting, answer, tell};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -31,5 +31,5 @@ pub(super) fn cmd_pause(setting: &Setting, args: &PauseArgs) -> Result<Exit, Fai
             folder.id.short()
         ));
     }
-    answer::tell(setting, &folder, &Command::Pause { reason: words.join(" ") })
+    tell::tell(setting, &folder, &Command::Pause { reason: words.join(" ") })
 }

@@ -11,7 +11,7 @@ use super::detach::{self, StayArgs};
 use super::meant::{self, Meant};
 use super::prepare::Wishes;
 use super::trust::{Brought, confirm};
-use super::{Setting, adopt, answer, live, only_for_people, undo};
+use super::{Setting, adopt, live, only_for_people, tell, undo};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -118,7 +118,7 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         Some(OnGate::Wait) => Rest::WhenOver,
         Some(OnGate::Fail) | None => args.stay.rest(&settings),
     };
-    answer::mention_copies(&folder);
+    tell::mention_copies(&folder);
     live::stay(setting, &folder, Command::Resume, rest)
 }
 

@@ -4,7 +4,7 @@ use chronicle_core::event::input::Command;
 use clap::Args;
 
 use super::meant::{Among, Rest};
-use super::{Setting, answer};
+use super::{Setting, answer, tell};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 )]
 pub(super) struct TitleArgs {
     /// The run, unless only one is not over, and its title
-    #[arg(value_name = "[RUN] TEXT", required_unless_present = "none")]
+    #[arg(value_name = "[RUN] TEXT")]
     words: Vec<String>,
     /// Remove the title; the task is shown again
     #[arg(long)]
@@ -34,6 +34,6 @@ pub(super) fn cmd_title(setting: &Setting, args: &TitleArgs) -> Result<Exit, Fai
             .hint(format!("chronicle title {short} --none"))),
         (false, true) => Err(Failure::usage("there is no title")
             .hint(format!("chronicle title {short} \"what it is about\""))),
-        (true, true) | (false, false) => answer::tell(setting, &folder, &Command::Title { text }),
+        (true, true) | (false, false) => tell::tell(setting, &folder, &Command::Title { text }),
     }
 }

@@ -214,7 +214,6 @@ fn bad_flags_are_usage() {
         &[],
         &["run"],
         &["run", "main", "task", "--task-file", "f"],
-        &["answer"],
         &["log", "--since", "many"],
         &["completions", "no-such-shell"],
         &["status", "one", "two"],

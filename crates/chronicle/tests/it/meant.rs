@@ -38,6 +38,32 @@ fn the_only_question_is_answered_and_a_place_is_gone_to() {
     assert!(asked.stderr.starts_with("Error: there are no runs in"), "{}", asked.stderr);
 }
 
+/// What is missing is said by us, with what can be typed, and not by the reader of the command line.
+#[test]
+fn a_command_without_words_says_which_it_needs() {
+    let session = Session::with(
+        "{name: Two, phases: {work: {approval: after, next: [look]}, look: {}}}",
+        SCRIPT,
+    );
+    for command in ["go", "note", "answer", "title", "budget"] {
+        session.chronicle(&[command]).exits(2).talks("Error: there are no runs in");
+    }
+    session.run().exits(4);
+    let run = session.short();
+    let go = session.chronicle(&["go"]).exits(2);
+    go.talks("Error: say where to go: `work`, `look`, or `done` to end it")
+        .talks(&format!("Hint: chronicle go {run} PHASE"));
+    for (command, what) in
+        [("note", "Error: there is no note"), ("title", "Error: there is no title")]
+    {
+        session
+            .chronicle(&[command])
+            .exits(2)
+            .talks(what)
+            .talks(&format!("chronicle {command} {run} "));
+    }
+}
+
 #[test]
 fn of_several_that_wait_the_one_is_meant_whose_gate_the_command_answers() {
     let asks = "work: [{workflow_ask: {question: 'Which?', options: [red, blue]}}, {complete: {}}]";

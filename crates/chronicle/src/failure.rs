@@ -210,6 +210,9 @@ impl From<DiscoverError> for Failure {
     fn from(error: DiscoverError) -> Self {
         let failure = |exit| Self::of(exit, &error);
         match &error {
+            DiscoverError::Unknown { broken, .. } if !broken.is_empty() => {
+                failure(Exit::Usage).hint("`chronicle check` shows what is wrong with it")
+            }
             DiscoverError::Unknown { name, known, .. } => {
                 let all = format!("there are: {}", known.join(", "));
                 failure(Exit::Usage).hint(match closest(name, known.iter().map(String::as_str)) {

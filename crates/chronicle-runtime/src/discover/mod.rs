@@ -104,10 +104,12 @@ pub struct Catalog {
 #[derive(Debug, Error)]
 pub enum DiscoverError {
     /// No workflow has that name.
-    #[error("no workflow `{name}` in {}", folder_list(looked))]
+    #[error("no workflow `{name}` in {}{}", folder_list(looked), broken_list(broken))]
     Unknown {
         /// The name as it was typed.
         name: String,
+        /// Searched files and folders that cannot be read, as people see them: it may be in one of them.
+        broken: Vec<String>,
         /// Folders that were searched.
         looked: Vec<PathBuf>,
         /// Keys of existing workflows.
@@ -135,6 +137,14 @@ fn folder_list(folders: &[PathBuf]) -> String {
     let names: Vec<String> =
         folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
     names.join(" or ")
+}
+
+fn broken_list(broken: &[String]) -> String {
+    let names: Vec<String> = broken.iter().map(|path| format!("`{path}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!("; it may be in {}, which cannot be read", names.join(" or ")),
+    }
 }
 
 fn chain_list(chains: &[String]) -> String {
@@ -277,10 +287,24 @@ impl Catalog {
             Some(found) => Ok(self.load(found)),
             None => Err(DiscoverError::Unknown {
                 name: name.to_owned(),
+                broken: self.unread(places),
                 looked: workflows::searched(places),
                 known: self.startable(),
             }),
         }
+    }
+
+    /// The searched files and folders that have an error as a whole.
+    fn unread(&self, places: &Places) -> Vec<String> {
+        let searched = workflows::searched(places).into_iter();
+        // A chain file may have the other ending, too.
+        let paths = searched.flat_map(|path| [path.with_extension("yml"), path]);
+        let shown: Vec<String> = paths.map(|path| Places::shown(&path)).collect();
+        let errors = self.problems.list.iter().filter(|it| it.severity == Severity::Error);
+        let mut broken: Vec<String> = errors.map(|problem| problem.file.clone()).collect();
+        broken.retain(|file| shown.contains(file));
+        broken.dedup();
+        broken
     }
 
     fn at_path(&self, limits: &Limits, path: &Path, name: &str) -> Result<Loaded, DiscoverError> {

@@ -110,6 +110,38 @@ fn a_name_that_nothing_has_is_told_with_those_there_are() {
 }
 
 #[test]
+fn a_name_that_may_be_in_a_broken_chain_file_is_told_with_that_file() {
+    for ending in ["yaml", "yml"] {
+        let (_folder, project) = project(&[]);
+        let file = project.root().join("agents").join(format!("agent-chain.{ending}"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "zz-ship: {steps: [\n").unwrap();
+        let error = discover::workflow(&project, "zz-ship").unwrap_err().to_string();
+        assert!(error.contains("; it may be in `"), "{error}");
+        assert!(error.contains(&format!("agent-chain.{ending}`, which cannot be read")), "{error}");
+    }
+}
+
+#[test]
+fn chains_of_one_name_are_refused() {
+    let step = "{agent: a, prompt: go}";
+    let in_lines = "zz-twice:\n  steps:\n    - agent: a\n      prompt: go\n";
+    for text in [
+        format!(
+            "chains: [{{name: zz-twice, steps: [{step}]}}, {{name: zz-twice, steps: [{step}]}}]"
+        ),
+        format!("{in_lines}{in_lines}"),
+    ] {
+        let (_folder, project) = project(&[]);
+        fs::create_dir_all(project.root().join("agents")).unwrap();
+        fs::write(project.root().join("agents/agent-chain.yaml"), &text).unwrap();
+        let loaded = discover::workflow(&project, "zz-twice").unwrap();
+        let codes: Vec<&str> = loaded.problems.iter().map(|problem| problem.code).collect();
+        assert!(codes.contains(&"duplicate-id") && !loaded.is_usable(), "{text}: {codes:?}");
+    }
+}
+
+#[test]
 fn a_key_is_never_a_way_out_of_the_folder() {
     let outside = named("Outside");
     let (_folder, project) = project(&[("../zz-secret.yaml", &outside), (".zz.yaml", &outside)]);

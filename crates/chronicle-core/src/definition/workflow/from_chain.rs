@@ -56,7 +56,26 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Vec<Ch
     let fields = unwrapped(fields, problems);
     let names: BTreeSet<String> = fields.iter().map(|field| field.name.clone()).collect();
     let chains = fields.into_iter().filter(|field| !tell_setting(field, &names, problems));
-    chains.map(chain).collect()
+    let mut chains: Vec<Chain> = chains.map(chain).collect();
+    refuse_same_names(&mut chains);
+    chains
+}
+
+/// Refuses every chain whose name another one of the file has too: which of them is meant would be a guess. A map of YAML has no name
+/// twice, but lists have, and so have files that are read line by line.
+fn refuse_same_names(chains: &mut [Chain]) {
+    let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+    for chain in chains.iter() {
+        if !seen.insert(chain.name.text.clone()) {
+            twice.insert(chain.name.text.clone());
+        }
+    }
+    for chain in chains.iter_mut().filter(|chain| twice.contains(&chain.name.text)) {
+        let message =
+            format!("several chains of this file are called {}", quoted(&chain.name.text));
+        let finding = Finding::error("duplicate-id", chain.name.at, message);
+        chain.problems.push(finding.hint("give each of them a name of its own"));
+    }
 }
 
 /// Chains may be below `chains`, by name or as a list whose items have names.

@@ -1,7 +1,7 @@
 //! Heuristics for secrets: random text that is no placeholder, name, path or piece of code.
 
-/// Words that mark a value as a placeholder.
-const PLACEHOLDERS: [&str; 24] = [
+/// Words that mark a value as a stand-in for another one, even as parts of longer words.
+const STAND_INS: [&str; 24] = [
     "your",
     "example",
     "changeme",
@@ -32,32 +32,16 @@ const COMMON: [&str; 16] = [
     "pass", "password", "passwd", "pwd", "pw", "secret", "token", "user", "username", "root",
     "postgres", "admin", "guest", "test", "example", "changeme",
 ];
-/// Words of a value that stands for another one.
-const STAND_INS: [&str; 30] = [
-    "your",
+/// Words that do so only by themselves: a password may contain them.
+const STAND_IN_WORDS: [&str; 14] = [
     "my",
-    "example",
     "sample",
-    "changeme",
     "change",
-    "placeholder",
-    "replace",
-    "dummy",
-    "redacted",
-    "insert",
-    "none",
-    "null",
-    "undefined",
-    "required",
     "optional",
     "default",
     "string",
-    "password",
     "password1",
-    "passwd",
     "passwort",
-    "secret",
-    "token",
     "value",
     "env",
     "file",
@@ -106,7 +90,7 @@ pub(super) fn is_strong(text: &str) -> bool {
 /// True if a value assigned to a name such as `password` is a secret, and not a type, an expression or a default.
 pub(crate) fn is_assigned(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let is_stand_in = PLACEHOLDERS.iter().any(|word| lower.contains(word));
+    let is_stand_in = STAND_INS.iter().any(|word| lower.contains(word));
     let is_code = text.contains(CODE)
         || has_variable(text)
         || text.contains("::")
@@ -131,7 +115,8 @@ pub(crate) fn is_chosen(text: &str) -> bool {
     let words: Vec<&str> =
         lower.split(|sign: char| !sign.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     // By whole words: a part of a password may be one of them.
-    let is_talk = words.iter().any(|it| STAND_INS.contains(it) || PROSE.contains(it));
+    let all = [&STAND_INS[..], &STAND_IN_WORDS, &PROSE];
+    let is_talk = words.iter().any(|word| all.iter().any(|list| list.contains(word)));
     let is_code = text.contains(CODE)
         || has_variable(text)
         || text.contains("::")

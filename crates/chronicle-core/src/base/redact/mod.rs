@@ -18,7 +18,7 @@ use regex::Regex;
 use crate::base::plain::{ESCAPE, Plain};
 use rules::RULES;
 
-pub use stream::{Pieces, Stream};
+pub use stream::{Pieces, Stream, TakenPieces};
 
 /// The mark that replaces each secret.
 pub const REDACTED: &str = "[redacted]";
@@ -63,6 +63,12 @@ impl KnownSecret {
         }
         found
     }
+
+    /// How much of the value a text ends with; 0 if it does not end with its beginning.
+    fn begun_at_end_of(&self, text: &str) -> usize {
+        let ends = self.raw.char_indices().map(|(at, _)| at).rev();
+        ends.into_iter().find(|at| text.ends_with(&self.raw[..*at])).unwrap_or(0)
+    }
 }
 
 fn escaped(text: &str) -> String {
@@ -82,6 +88,13 @@ impl Redactor {
     #[must_use]
     pub fn with_patterns(mut self, patterns: &[String]) -> Self {
         self.patterns = patterns.iter().filter_map(|it| Regex::new(it).ok()).collect();
+        self
+    }
+
+    /// The same redactor, which also hides these values.
+    #[must_use]
+    pub fn knowing(mut self, values: impl IntoIterator<Item = String>) -> Self {
+        self.values.extend(Self::new(values).values);
         self
     }
 

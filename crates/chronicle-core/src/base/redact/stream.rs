@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{REDACTED, Redactor};
+use super::{REDACTED, Redactor, VALUE_MIN};
 
 /// Most bytes that are held back. Longer text without a break matches no known kind of secret.
 const HELD_MAX: usize = 16 * 1024;
@@ -17,27 +17,56 @@ static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){words}")).ok()
 });
 
+impl Redactor {
+    /// The end of a text that stops in the middle of a word, or of a known secret: the first half of what the next text of the same
+    /// worker may go on with. Empty if the text stops after a sentence, a line or a space.
+    pub fn unfinished<'t>(&self, text: &'t str) -> &'t str {
+        let goes_on = |it: char| it.is_alphanumeric() || "_-+/=".contains(it);
+        let word = match text.chars().next_back() {
+            Some(last) if goes_on(last) => text.rsplit(char::is_whitespace).next(),
+            Some(_) | None => None,
+        };
+        let length = self.begun(text).max(word.map_or(0, str::len));
+        // Longer text without a break matches no known kind of secret.
+        if length > HELD_MAX { "" } else { &text[text.len() - length..] }
+    }
+}
+
+impl Redactor {
+    /// How many bytes at the end of a text are the beginning of a known secret.
+    fn begun(&self, text: &str) -> usize {
+        self.values.iter().map(|value| value.begun_at_end_of(text)).max().unwrap_or(0)
+    }
+}
+
 /// Text that arrives in pieces and is passed on redacted as soon as that is safe.
 #[derive(Debug, Default)]
 pub struct Stream {
     held: String,
     inside_key: bool,
+    /// The unfinished end of the text before, which was passed on already.
+    before: String,
 }
 
 impl Stream {
     /// Adds a piece. Returns what can be passed on now.
     pub fn push(&mut self, redactor: &Redactor, piece: &str) -> String {
         self.held.push_str(piece);
-        let safe = self.safe();
+        // A known secret may have spaces in it.
+        let begun = redactor.begun(&self.held);
+        let safe = self.safe().min(self.held.len() - begun);
         self.hand_on(redactor, safe)
     }
 
-    /// Returns what is still held back; nothing follows.
+    /// Returns what is still held back, since something else follows. The next text may go on in the middle of a word.
     pub fn finish(&mut self, redactor: &Redactor) -> String {
-        let all = self.hand_on(redactor, self.held.len());
+        let all = [self.before.as_str(), self.held.as_str()].concat();
+        let end = redactor.unfinished(&all).to_owned();
+        let shown = self.hand_on(redactor, self.held.len());
         // The next text of the same stream is another one. A key that was cut off must not hide it.
         self.inside_key = false;
-        all
+        self.before = end;
+        shown
     }
 
     /// How much of the held text cannot be the start of a secret: whole lines, and whole words of the last line.
@@ -60,28 +89,85 @@ impl Stream {
         let rest = self.held.split_off(end);
         let safe = std::mem::replace(&mut self.held, rest);
         let inside = &mut self.inside_key;
+        // The first thing that is passed on ends the word that the text before began.
+        let mut before =
+            if safe.is_empty() { String::new() } else { std::mem::take(&mut self.before) };
         safe.split_inclusive('\n')
             .map(|line| {
                 let text = line.strip_suffix('\n').unwrap_or(line);
                 let end = &line[text.len()..];
-                [&*redactor.redact_line(text, inside), end].concat()
+                let plain = redactor.redact_line(text, inside);
+                match std::mem::take(&mut before) {
+                    none if none.is_empty() => [&*plain, end].concat(),
+                    before => [after(redactor, before, text).as_str(), end].concat(),
+                }
             })
             .collect()
     }
 }
 
+/// A text without its secrets, those that the text before began among them.
+fn after(redactor: &Redactor, before: String, text: &str) -> String {
+    let mut pieces = Pieces::carrying(before);
+    pieces.add(text);
+    pieces.take(redactor).map_or_else(|| text.to_owned(), |all| all.concat())
+}
+
 /// Pieces of one text that are written one by one: even joined they must not contain a secret.
+///
+/// Something else may come between two pieces. A text that stopped in the middle of a word there is searched as if nothing did.
 #[derive(Debug, Default)]
 pub struct Pieces {
     joined: String,
-    ends: Vec<usize>,
+    ranges: Vec<Range<usize>>,
+    /// How much of the joined text was written before.
+    carried: usize,
+    /// Where something came between two halves of a word.
+    breaks: Vec<usize>,
+}
+
+/// Pieces in the form in which they may be written.
+#[derive(Debug, Default)]
+pub struct TakenPieces {
+    /// The pieces; `None` if they contain no secret.
+    pub pieces: Option<Vec<String>>,
+    /// Parts of secrets between which something else came. Other lines may repeat each part, and none looks like a secret by itself.
+    pub halves: Vec<String>,
 }
 
 impl Pieces {
+    /// No pieces yet, after the unfinished end of a text that was written before.
+    pub fn carrying(end: String) -> Self {
+        let carried = end.len();
+        Self { joined: end, ranges: Vec::new(), carried, breaks: vec![carried] }
+    }
+
     /// Adds a piece at the end.
     pub fn add(&mut self, piece: &str) {
+        let begin = self.joined.len();
         self.joined.push_str(piece);
-        self.ends.push(self.joined.len());
+        self.ranges.push(begin..self.joined.len());
+    }
+
+    /// Something else comes. Whatever follows an unfinished word may be its other half; any other text ends.
+    pub fn break_off(&mut self, redactor: &Redactor) {
+        if redactor.unfinished(&self.joined).is_empty() {
+            self.end();
+        } else if self.breaks.last() != Some(&self.joined.len()) {
+            self.breaks.push(self.joined.len());
+        }
+    }
+
+    /// The text ends: nothing of it goes on in the next one.
+    pub fn end(&mut self) {
+        if !self.joined.is_empty() && !self.joined.ends_with('\n') {
+            self.joined.push('\n');
+        }
+    }
+
+    /// True if the last piece may be half of a secret, and the other half may come after something else.
+    pub fn is_broken_off(&self) -> bool {
+        self.joined.len() > self.carried && self.breaks.last() == Some(&self.joined.len())
     }
 
     /// True if more is held back than any secret is long.
@@ -91,22 +177,46 @@ impl Pieces {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.ends.len()
+        self.ranges.len()
     }
 
     /// Takes all pieces in the form in which they may be written; `None` if they contain no secret.
     pub fn take(&mut self, redactor: &Redactor) -> Option<Vec<String>> {
-        let all = std::mem::take(self);
-        let secrets = redactor.secrets(&all.joined);
-        if secrets.is_empty() {
-            return None;
+        std::mem::take(self).written(redactor).pieces
+    }
+
+    /// Takes all pieces, and remembers the unfinished end of their text for the next ones.
+    pub fn take_and_carry(&mut self, redactor: &Redactor) -> TakenPieces {
+        let end = redactor.unfinished(&self.joined).to_owned();
+        std::mem::replace(self, Self::carrying(end)).written(redactor)
+    }
+
+    fn written(self, redactor: &Redactor) -> TakenPieces {
+        let mut secrets = redactor.secrets(&self.joined);
+        let halves = secrets.iter().flat_map(|secret| self.halves(secret)).collect();
+        // What was written before cannot be marked any more: the mark stands where the rest begins.
+        secrets.retain(|secret| secret.end > self.carried);
+        for secret in &mut secrets {
+            secret.start = secret.start.max(self.carried);
         }
-        let mut begin = 0;
-        let piece = |end: &usize| {
-            let piece = std::mem::replace(&mut begin, *end)..*end;
-            part(&all.joined, piece, &secrets)
-        };
-        Some(all.ends.iter().map(piece).collect())
+        let piece = |piece: &Range<usize>| part(&self.joined, piece.clone(), &secrets);
+        let pieces = (!secrets.is_empty()).then(|| self.ranges.iter().map(piece).collect());
+        TakenPieces { pieces, halves }
+    }
+
+    /// The parts of a secret between breaks, as far as they are long enough to be told from words.
+    fn halves(&self, secret: &Range<usize>) -> Vec<String> {
+        let inside =
+            self.breaks.iter().copied().filter(|at| secret.start < *at && *at < secret.end);
+        let mut cuts: Vec<usize> = inside.collect();
+        if cuts.is_empty() {
+            return Vec::new();
+        }
+        cuts.push(secret.end);
+        let mut begin = secret.start;
+        let parts = cuts.into_iter().map(|end| std::mem::replace(&mut begin, end)..end);
+        let halves = parts.map(|part| self.joined[part].to_owned());
+        halves.filter(|half| half.len() >= VALUE_MIN).collect()
     }
 }
 
@@ -158,6 +268,70 @@ mod tests {
         assert_eq!(stream.push(&redactor, "I look at the fi"), "I look at the ");
         assert_eq!(stream.push(&redactor, "les.\nNext"), "files.\n");
         assert_eq!(stream.finish(&redactor), "Next");
+    }
+
+    #[test]
+    fn half_a_secret_is_known_by_the_half_before_it() {
+        let redactor = Redactor::new(["plum, harbor, velvet".to_owned()]);
+        let (key, known) = (key(), "plum, harbor, velvet");
+        for (secret, at) in [(key.as_str(), 2), (&key, 4), (&key, 20), (&key, 39), (known, 12)] {
+            let (first, second) = secret.split_at(at);
+            let mut stream = Stream::default();
+            let mut out = stream.push(&redactor, &format!("It is {first}"));
+            out.push_str(&stream.finish(&redactor));
+            // Several things come in between.
+            out.push_str(&stream.finish(&redactor));
+            let shown =
+                stream.push(&redactor, &format!("{second} here.")) + &stream.finish(&redactor);
+            assert_eq!(shown, "[redacted] here.", "after {first}");
+        }
+        let mut stream = Stream::default();
+        let first = stream.push(&redactor, &format!("It is {}. ", &key[..4]));
+        let second =
+            stream.finish(&redactor) + &stream.push(&redactor, "Ab3dEf6hIj9lMn2pQr5tUv8xYz ");
+        assert_eq!((first.len(), second.as_str()), (12, "Ab3dEf6hIj9lMn2pQr5tUv8xYz "));
+    }
+
+    #[test]
+    fn a_text_is_unfinished_in_the_middle_of_a_word_only() {
+        let redactor = Redactor::new(["plum, harbor, velvet".to_owned()]);
+        let long = "a".repeat(HELD_MAX + 1);
+        for (text, end) in [
+            ("I look at ghp_Ab3", "ghp_Ab3"),
+            ("it is plum, harbor, ", "plum, harbor, "),
+            ("I look at it.", ""),
+            ("I look at it: ", ""),
+            ("one\n", ""),
+            ("", ""),
+            (&long, ""),
+        ] {
+            assert_eq!(redactor.unfinished(text), end, "{text}");
+        }
+    }
+
+    #[test]
+    fn halves_of_a_secret_are_named_and_what_was_written_is_not_written_again() {
+        let (redactor, key) = (Redactor::default(), key());
+        let mut pieces = Pieces::default();
+        pieces.add(&["a ", &key[..20]].concat());
+        pieces.break_off(&redactor);
+        assert!(pieces.is_broken_off());
+        pieces.add(&[&key[20..], " b."].concat());
+        pieces.break_off(&redactor);
+        assert!(!pieces.is_broken_off());
+        pieces.add("c");
+        let written = pieces.take_and_carry(&redactor);
+        let expected = ["a [redacted]", " b.", "c"].map(str::to_owned).to_vec();
+        assert_eq!(written.pieces, Some(expected));
+        assert_eq!(written.halves, [&key[..20], &key[20..]]);
+        pieces.end();
+        pieces.add(&key[..20]);
+        assert_eq!(pieces.take_and_carry(&redactor).pieces, None);
+        assert!(!pieces.is_broken_off(), "nothing waits");
+        pieces.add(&key[20..]);
+        let written = pieces.take_and_carry(&redactor);
+        assert_eq!(written.pieces, Some(vec![REDACTED.to_owned()]));
+        assert_eq!(written.halves, [&key[..20], &key[20..]]);
     }
 
     #[test]

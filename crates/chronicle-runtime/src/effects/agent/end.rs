@@ -40,6 +40,8 @@ pub(super) struct LastWords {
     pub(super) remarks: Vec<String>,
     /// What it said since its last tool, message by message, with any secrets: they are taken out when it is reported.
     said: Vec<String>,
+    /// The unfinished end of what it said before that tool.
+    before: String,
     /// True if what it says next is another message.
     is_apart: bool,
     /// The message whose usage was reported last.
@@ -60,6 +62,7 @@ impl LastWords {
             not_understood: 0,
             remarks: Vec::new(),
             said: Vec::new(),
+            before: String::new(),
             is_apart: false,
             message: None,
         }
@@ -107,10 +110,10 @@ impl LastWords {
         self.said.push(text.to_owned());
     }
 
-    /// What it said last, without secrets. A thought may stand between the halves of one, so the messages are also searched as if
-    /// nothing did.
+    /// What it said last, without secrets. A thought or a tool call may stand between the halves of one, so the messages are also
+    /// searched as if nothing did.
     pub(super) fn final_text(&self, redactor: &Redactor) -> String {
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::carrying(self.before.clone());
         self.said.iter().for_each(|message| pieces.add(message));
         let said = pieces.take(redactor).unwrap_or_else(|| self.said.clone()).join("\n");
         redactor.redact(&said).into_owned()
@@ -140,7 +143,14 @@ impl LastWords {
     }
 
     /// What was said before a tool was called is not the last word.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self, redactor: &Redactor) {
+        let said = self.said.concat();
+        // Two tools in a row: what was begun before the first may go on after the second.
+        if !said.is_empty() {
+            redactor
+                .unfinished(&[self.before.as_str(), said.as_str()].concat())
+                .clone_into(&mut self.before);
+        }
         self.said.clear();
     }
 }

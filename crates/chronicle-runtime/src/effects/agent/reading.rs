@@ -103,13 +103,15 @@ impl<'a> AgentReader<'a> {
         let printed = if raw.is_empty() { &all } else { &raw };
         if let Some((kind, piece)) = piece(printed) {
             self.held.add(kind, piece, &text, redactor, transcript);
-        } else if !is_between(printed) || !self.held.keep(&text) {
-            self.held.write(redactor, transcript);
-            transcript.add(From::Agent, &redacted);
+        } else {
+            if !is_between(printed) {
+                self.held.break_off(redactor, transcript);
+            }
+            self.held.pass(From::Agent, &text, redactor, transcript);
         }
         // Before what was seen is judged: a question for leave may wait for a person.
         for line in voice.inquire() {
-            transcript.add(From::Supervisor, &line);
+            self.held.pass(From::Supervisor, &line, redactor, transcript);
         }
         for seen in all {
             if let Seen::NotUnderstood { .. } = seen {
@@ -237,7 +239,7 @@ impl<'a> AgentReader<'a> {
 
     fn begins_tool(&self, tool: &str) {
         self.note(Bit::Tool, tool);
-        self.shared.last_words().begin_anew();
+        self.shared.last_words().begin_anew(&self.shared.context.redactor);
     }
 
     fn tool_ended(&mut self, call: String, ok: bool) {
@@ -293,8 +295,9 @@ impl<'a> AgentReader<'a> {
     fn answer(&mut self, id: &str, answer: Option<Answer>) {
         let is_told = |answer: &Answer| !matches!(answer, Answer::Waits | Answer::Stopped(_));
         let Some(answer) = answer.filter(is_told) else { return };
+        let AgentShared { context, transcript, .. } = self.shared;
         for line in self.shared.voice.answer(id, &answer) {
-            self.shared.transcript.add(From::Supervisor, &line);
+            self.held.pass(From::Supervisor, &line, &context.redactor, transcript);
         }
     }
 

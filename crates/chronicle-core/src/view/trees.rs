@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::base::ids::{AttemptId, Place, TreeId};
+use crate::base::ids::{AttemptId, FolderId, Place, TreeId};
 use crate::base::time::Millis;
 use crate::event::Event;
 use crate::event::record::Line;
@@ -13,7 +13,7 @@ use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 /// What older versions called an undo of the previous undo.
 const BACK: &str = "undo";
 
-/// Every tree of a run in order: a fold of its lines.
+/// Every tree of the project's own folder in order: a fold of a run's lines.
 #[derive(Debug, Clone, Default)]
 pub struct TreeBook {
     marks: Vec<TreeMark>,
@@ -115,6 +115,11 @@ impl TreeBook {
     }
 
     fn record(&mut self, seq: u64, recorded: &TreeRecorded) {
+        // Trees of different folders cannot be compared, and an undo restores the project's own. No run makes other folders yet;
+        // once one does, the work of its attempts counts as unknown here, and is not mixed with the project's files.
+        if recorded.folder != FolderId::Project {
+            return;
+        }
         let tree = &recorded.tree;
         let by_people = !matches!(recorded.moment, Moment::After(_));
         self.marks.push(TreeMark { seq, tree: tree.clone(), by_people });
@@ -303,5 +308,32 @@ impl TreeBook {
     /// Places with a tree to go back to.
     pub fn places(&self) -> Vec<&Place> {
         self.entered.keys().filter(|place| self.phase(place, None).is_some()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::input::{Actor, By};
+    use crate::event::record::VERSION;
+    use crate::event::trees::Changes;
+
+    fn recorded(seq: u64, folder: FolderId, tree: &str) -> Line {
+        let recorded = TreeRecorded::new(Moment::Undo, TreeId::new(tree), Changes::default());
+        let events = vec![Event::TreeRecorded(TreeRecorded { folder, ..recorded })];
+        let (at, v, by) =
+            (Millis::default(), VERSION, By { actor: Actor::Supervisor, request: None });
+        Line { seq, at, v, by, input: None, events, texts: Vec::new() }
+    }
+
+    #[test]
+    fn trees_of_other_folders_are_no_trees_of_the_project() {
+        let mut book = TreeBook::default();
+        book.add(&recorded(1, FolderId::Project, "a"));
+        book.add(&recorded(2, FolderId::Work(1), "b"));
+        assert_eq!(book.last(), Some(TreeId::new("a")));
+        assert_eq!(book.by_people(0, &TreeId::new("a")), Vec::new());
+        book.add(&recorded(3, FolderId::Project, "c"));
+        assert_eq!(book.by_people(0, &TreeId::new("c")), [(TreeId::new("a"), TreeId::new("c"))]);
     }
 }

@@ -188,7 +188,8 @@ impl Project {
         Some(self.run(last)).filter(|run| run.path.is_dir())
     }
 
-    fn files_lock(&self) -> PathBuf {
+    /// The lock of the project's files.
+    pub(crate) fn files_lock(&self) -> PathBuf {
         self.definitions().join(FILES_LOCK)
     }
 

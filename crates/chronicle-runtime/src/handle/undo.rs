@@ -21,6 +21,7 @@ use super::{HandleError, witnesses};
 use crate::driver::Run;
 use crate::effects::{Recorder, record_now};
 use crate::inbox::{self, Asker, asked, reported};
+use crate::ledger::LedgerError;
 use crate::project::{Claimed, FilesLock, Project, RunFolder};
 use crate::secrets;
 use crate::trees::{Trees, shown};
@@ -250,9 +251,11 @@ pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
             Err(HandleError::HalfUndone { run: run.short().to_owned(), what })
         }
         Ok(claimed) => Ok(claimed),
-        Err(error) => Err(HandleError::Refused {
-            why: format!("the project's files cannot be locked: {error}"),
-        }),
+        // The disk's trouble, and no answer to what was asked.
+        Err(error) => {
+            let path = project.files_lock().display().to_string();
+            Err(LedgerError::io("lock", path, error).into())
+        }
     }
 }
 

@@ -37,7 +37,7 @@ enum FileOutcome {
     Failed(io::Error),
 }
 
-/// A file that differs from its target: its metadata before it was read, or why it stays.
+/// A file that the undo is about: its metadata before it was read, or what became of it already.
 type Todo<'e> = (&'e DiffEntry, Result<FileStamp, FileOutcome>);
 
 impl Trees {
@@ -59,9 +59,16 @@ impl Trees {
         let staged = match self.stage(to, &todo) {
             Ok(staged) => staged,
             Err(error) => {
-                let none = todo.iter().map(|(entry, _)| *entry);
-                let left = self.compose_left(from, to, none, keep).ok();
-                return Ok(Restored { left, ..Restored::none(&error.told()) });
+                // What a killed undo restored before is restored.
+                let (done, others): (Vec<_>, Vec<_>) =
+                    todo.iter().partition(|it| matches!(it.1, Err(FileOutcome::Done)));
+                let mut restored = Restored::none(&error.told());
+                for (entry, _) in done {
+                    note(&mut restored, entry, &FileOutcome::Done);
+                }
+                let others = others.into_iter().map(|(entry, _)| *entry);
+                restored.left = self.compose_left(from, to, others, keep).ok();
+                return Ok(restored);
             }
         };
         let mut left = Vec::new();
@@ -74,7 +81,9 @@ impl Trees {
                 }
                 Err(outcome) => outcome,
             };
-            if matches!(outcome, FileOutcome::Kept | FileOutcome::Failed(_)) {
+            // What somebody changed meanwhile is theirs too: it is no part of what this undo did, and taking the undo back must not
+            // ask about it.
+            if !matches!(outcome, FileOutcome::Done) {
                 left.push(entry);
             }
             note(&mut restored, entry, &outcome);
@@ -103,7 +112,7 @@ impl Trees {
         self.compose_locked(to, from, as_found, &format!("{keep}-left"))
     }
 
-    /// Decides for each file that differs from its target what to do.
+    /// Decides for each file what to do, or what became of it.
     fn sort_out<'e>(
         &self,
         wanted: &'e [DiffEntry],
@@ -114,18 +123,17 @@ impl Trees {
     ) -> Result<Vec<Todo<'e>>, TreesError> {
         let not_done = self.touched(&[(now.tree.clone(), to.clone())])?;
         let not_found = self.touched(&[(now.tree.clone(), from.clone())])?;
-        let sorted = wanted.iter().zip(seen).filter_map(|(entry, seen)| {
+        let sorted = wanted.iter().zip(seen).map(|(entry, seen)| {
             let name = &entry.name;
-            match () {
+            let next = match () {
                 // What is in it is in no tree: it would be gone.
-                () if entry.is_unrecorded() || now.unrecorded.has(name) => {
-                    Some((entry, Err(FileOutcome::Kept)))
-                }
-                // Already as it shall be, by an undo that was killed halfway.
-                () if !not_done.contains(name) => None,
-                () if not_found.contains(name) => Some((entry, Err(FileOutcome::Edited))),
-                () => Some((entry, Ok(seen))),
-            }
+                () if entry.is_unrecorded() || now.unrecorded.has(name) => Err(FileOutcome::Kept),
+                // Already as it shall be, by this undo before it was killed: it counts once, as if nothing had happened.
+                () if !not_done.contains(name) => Err(FileOutcome::Done),
+                () if not_found.contains(name) => Err(FileOutcome::Edited),
+                () => Ok(seen),
+            };
+            (entry, next)
         });
         Ok(sorted.collect())
     }

@@ -201,6 +201,49 @@ fn needs_git_a_killed_undo_is_finished_by_the_next_one_or_by_resume_or_taken_bac
     session.chronicle(&["audit", &run]).exits(0);
 }
 
+#[test]
+fn needs_git_an_edit_after_a_killed_undo_stays_when_the_undo_is_taken_back() {
+    for nth in [1, 4, 7] {
+        let (session, run, _, after) = done();
+        let undo = ["undo", &run, "p0", "--yes"];
+        assert!(dies(&session, &format!("in-restore:{nth}"), &undo));
+        session.write("f1", "a person's\n");
+        let said = session.chronicle(&["undo", &run, "--back", "--yes"]).exits(0);
+        said.prints("left alone because it was changed meanwhile: f1");
+        assert_eq!(copy(&session), with(&after, "f1", "a person's\n"), "after {nth}");
+        // Nothing is left to take back, and nothing was lost that a person wrote.
+        session.chronicle(&["undo", &run, "--back", "--yes"]).exits(2).talks("nothing is undone");
+    }
+}
+
+#[test]
+fn needs_git_a_killed_undo_counts_all_of_its_files() {
+    let counted = |session: &Session, run: &str| {
+        let list = session.json(&["undo", run, "--list"]);
+        list["undos"][0]["files"].as_u64().unwrap()
+    };
+    let (session, run, _, _) = done();
+    session.chronicle(&["undo", &run, "p0", "--yes"]).exits(0);
+    let whole = counted(&session, &run);
+    assert!(whole >= 8, "{whole}");
+    for nth in [2, 5, 8] {
+        let (session, run, _, _) = done();
+        assert!(dies(&session, &format!("in-restore:{nth}"), &["undo", &run, "p0", "--yes"]));
+        let said = session.chronicle(&["undo", &run, "--finish"]).exits(0);
+        said.prints(&format!("{whole} files restored."));
+        assert_eq!(counted(&session, &run), whole, "killed at {nth}");
+    }
+}
+
+#[test]
+fn needs_git_a_lock_that_cannot_be_taken_is_no_mistake_of_the_person() {
+    let (session, run, _, after) = done();
+    session.shell("mv .chronicle/worktrees .chronicle/away; echo > .chronicle/worktrees").exits(0);
+    let said = session.chronicle(&["undo", &run, "p0", "--yes"]).exits(70);
+    said.talks("worktrees/shared.lock");
+    assert_eq!(copy(&session), after);
+}
+
 /// Stands for git: one that writes files waits for ever, and says who it is.
 const HANGS: &str = r#"#!/bin/sh
 case " $* " in

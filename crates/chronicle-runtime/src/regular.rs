@@ -67,7 +67,8 @@ fn irregular(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-fn kind(found: &std::fs::Metadata) -> &'static str {
+/// What something on the disk is, in words.
+pub(crate) fn kind(found: &std::fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     let kind = found.file_type();
     match () {

@@ -23,7 +23,7 @@ const EXCLUDE_MAX: u64 = 1024 * 1024;
 /// The person's ignore rules that are not in the project's own files.
 #[derive(Debug)]
 pub(crate) struct Excludes {
-    everywhere: PathBuf,
+    pub(super) everywhere: PathBuf,
     /// Their `info/exclude` for this project.
     of_project: Option<PathBuf>,
     /// True if the project is a folder inside their repository, so that rules above it apply.

@@ -72,6 +72,8 @@ pub(super) struct Git {
     pub(super) dir: PathBuf,
     /// Folder whose files are recorded.
     pub(super) work: PathBuf,
+    /// The person's list of what is ignored everywhere, which git reads too.
+    pub(super) everywhere: PathBuf,
     /// Ends calls that would not end by themselves.
     pub(super) leash: Leash,
 }
@@ -129,17 +131,19 @@ impl Git {
         if DAMAGE.iter().any(|sign| ran.stderr.contains(sign)) {
             return TreesError::Damaged { path: self.dir.clone(), what, why };
         }
-        TreesError::Git { what, why }
+        // Git has many words for a socket in the place of a file, and none of them names the cause.
+        match pipes::strange_below(&self.dir) {
+            Some(strange) => TreesError::strange(self.dir.clone(), &strange),
+            None => TreesError::Git { what, why },
+        }
     }
 
-    /// Fails if git would wait for a pipe in the place of a file that it always reads, or write through a link.
+    /// Fails if git would wait for a pipe in the place of a file that it always reads, write through a link, or meet anything else that is no file.
     pub(super) fn check(&self) -> Result<(), TreesError> {
-        if let Some(path) = pipes::link_in(&self.dir) {
-            let (path, what) = (path.display(), "use its own files");
-            let why = format!("`{path}` is a symbolic link, and nobody but Chronicle writes there");
-            return Err(TreesError::Damaged { path: self.dir.clone(), what, why });
+        if let Some(path) = pipes::strange_in(&self.dir) {
+            return Err(TreesError::strange(self.dir.clone(), &path));
         }
-        match pipes::in_ours(&self.work, &self.dir) {
+        match self.excludes_pipe().or_else(|| pipes::in_ours(&self.work, &self.dir)) {
             Some(path) => Err(TreesError::Pipe(Some(path))),
             None => Ok(()),
         }
@@ -161,9 +165,17 @@ impl Git {
         self.leash.take().map_or(Ok(()), |cut| Err(self.cut(cut)))
     }
 
+    /// The person's own list of what is ignored everywhere, if it is a pipe.
+    fn excludes_pipe(&self) -> Option<PathBuf> {
+        Some(&self.everywhere).filter(|path| pipes::is_pipe(path)).cloned()
+    }
+
     fn cut(&self, cut: Cut) -> TreesError {
         match cut {
-            Cut::Pipe => TreesError::Pipe(pipes::search(&self.work, &self.dir)),
+            Cut::Pipe => {
+                let found = self.excludes_pipe();
+                TreesError::Pipe(found.or_else(|| pipes::search(&self.work, &self.dir)))
+            }
             Cut::GivenUp => TreesError::GivenUp,
         }
     }

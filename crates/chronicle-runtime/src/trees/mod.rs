@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::project::NoSuchFolder;
+use crate::regular;
 
 pub use diff::DiffForm;
 pub(crate) use excludes::Excludes;
@@ -132,7 +133,19 @@ impl Trees {
 impl TreesError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { path, source }
+        move |source| match pipes::strange_above(&path) {
+            Some((dir, strange)) => Self::strange(dir, &strange),
+            None => Self::Io { path, source },
+        }
+    }
+
+    /// The error for something in our repository that is neither a file nor a folder, or one in place of the other.
+    fn strange(dir: PathBuf, strange: &Path) -> Self {
+        let kind =
+            std::fs::symlink_metadata(strange).map_or("something else", |it| regular::kind(&it));
+        let why =
+            format!("`{}` is {kind}, and nobody but Chronicle writes there", strange.display());
+        Self::Damaged { path: dir, what: "use its own files", why }
     }
 
     /// The whole error chain in one line, for the ledger.

@@ -4,7 +4,7 @@
 //! elsewhere is found by git's standing still, and is searched for then, so that a person learns which one to remove.
 
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs::{self, FileType, Metadata};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,8 @@ const ALWAYS: [&str; 12] = [
     "info/sparse-checkout",
     "objects/info/alternates",
 ];
+/// Our own repository in a project.
+const OWN: &str = ".chronicle/trees.git";
 /// Most files and folders that are looked at in a search.
 const SEARCH_MAX: usize = 200_000;
 /// Longest file that says where a repository is.
@@ -35,12 +37,19 @@ const WHERE_MAX: u64 = 64 * 1024;
 /// Folders of a repository that git writes into.
 const FOLDERS: [&str; 5] = ["objects", "objects/info", "refs", "info", "logs"];
 
-/// A link in our own repository, where there is none. Git writes through one: it would replace the file that the link leads to,
-/// wherever that is.
-pub(super) fn link_in(dir: &Path) -> Option<PathBuf> {
-    let is_link = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
-    let names = ALWAYS.iter().chain(&FOLDERS).map(|name| dir.join(name));
-    std::iter::once(dir.to_owned()).chain(names).find(is_link)
+/// A link, a socket or a device in our own repository, where there is none. Git writes through a link: it would replace the file
+/// that the link leads to, wherever that is. Some of its commands pass over a socket, and others fail at it.
+pub(super) fn strange_in(dir: &Path) -> Option<PathBuf> {
+    let is_strange = |path: &PathBuf, is_folder: bool| {
+        let is_right = |it: Metadata| {
+            if is_folder { it.is_dir() } else { it.is_file() || it.is_dir() || is_fifo(&it) }
+        };
+        fs::symlink_metadata(path).is_ok_and(|it| !is_right(it))
+    };
+    let files = ALWAYS.iter().map(|name| (dir.join(name), false));
+    let folders = FOLDERS.iter().map(|name| (dir.join(name), true));
+    let mut all = std::iter::once((dir.to_owned(), true)).chain(files).chain(folders);
+    all.find(|(path, is_folder)| is_strange(path, *is_folder)).map(|(path, _)| path)
 }
 
 /// A pipe that a git with our repository would wait for.
@@ -92,15 +101,21 @@ pub(super) fn search(work: &Path, dir: &Path) -> Option<PathBuf> {
 }
 
 fn below(folder: &Path, is_meant: impl Fn(&OsStr) -> bool, left: &mut usize) -> Option<PathBuf> {
+    find(folder, left, |kind, name| kind.is_fifo() && is_meant(name))
+}
+
+fn find(
+    folder: &Path,
+    left: &mut usize,
+    is_meant: impl Fn(&FileType, &OsStr) -> bool,
+) -> Option<PathBuf> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             *left = left.checked_sub(1)?;
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_fifo() && is_meant(&entry.file_name()) => {
-                    return Some(entry.path());
-                }
+                Ok(kind) if is_meant(&kind, &entry.file_name()) => return Some(entry.path()),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -108,8 +123,26 @@ fn below(folder: &Path, is_meant: impl Fn(&OsStr) -> bool, left: &mut usize) -> 
     None
 }
 
+/// A socket, a device or a link anywhere in our repository, where there are only files and folders.
+pub(super) fn strange_below(dir: &Path) -> Option<PathBuf> {
+    let mut left = SEARCH_MAX;
+    find(dir, &mut left, |kind, _| !kind.is_file())
+}
+
+/// What is in the way of a path in our repository: something that is neither a file nor a folder, or no folder above it. With the
+/// repository; `None` for a path elsewhere.
+pub(super) fn strange_above(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let dir = path.ancestors().find(|above| above.ends_with(OWN))?;
+    let way = path.ancestors().take_while(|above| above.starts_with(dir));
+    let is_strange = |at: &&Path| {
+        let is_last = *at == path && path != dir;
+        fs::symlink_metadata(at).is_ok_and(|it| !(it.is_dir() || is_last && it.is_file()))
+    };
+    way.into_iter().find(is_strange).map(|strange| (dir.to_owned(), strange.to_owned()))
+}
+
 /// Links are followed, as git does in a repository.
-fn is_pipe(path: &Path) -> bool {
+pub(super) fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| is_fifo(&meta))
 }
 

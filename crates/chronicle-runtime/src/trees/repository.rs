@@ -53,7 +53,8 @@ impl Trees {
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
         let definitions = project.join(".chronicle");
         let leash = excludes.leash.clone();
-        let git = Git { dir: definitions.join("trees.git"), work: project.to_owned(), leash };
+        let (dir, work) = (definitions.join("trees.git"), project.to_owned());
+        let git = Git { dir, work, everywhere: excludes.everywhere.clone(), leash };
         // Without an answer to what is ignored, ignored files would be recorded.
         git.ended_early()?;
         let (ignored, max_bytes) = (None, TREES_MAX_FILE_MB * 1_000_000);
@@ -150,9 +151,12 @@ impl Trees {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
-        for entry in fs::read_dir(self.modes_folder()).into_iter().flatten().flatten() {
-            if is_unfinished(&entry.path()) {
-                let _ = fs::remove_file(entry.path());
+        // Wherever we write a file of our own beside git's.
+        for folder in [self.modes_folder(), self.git.dir.join("info"), self.git.dir.clone()] {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if is_unfinished(&entry.path()) {
+                    let _ = fs::remove_file(entry.path());
+                }
             }
         }
         Ok(())

@@ -134,3 +134,52 @@ fn needs_git_pipes_and_sockets_among_the_files_are_no_files() {
     let gone = trees.changes(Some(&before), &after).unwrap();
     assert_eq!((gone.files, gone.added), (2, 0), "{gone:?}");
 }
+
+#[test]
+fn needs_git_a_pipe_as_the_list_of_what_is_ignored_everywhere_is_named() {
+    let yard = Yard::new();
+    yard.write("file", "one\n");
+    yard.git(".", &["init", "-q", "-b", "main"]);
+    let path = yard.root.parent().unwrap().join("ignored-everywhere");
+    fs::write(&path, "*.log\n").unwrap();
+    yard.git(".", &["config", "core.excludesFile", path.to_str().unwrap()]);
+    let trees = Trees::open(&yard.root).unwrap();
+    trees.record(None).unwrap();
+    pipe(&path);
+    assert_eq!(stopped_by(trees.record(None)), path);
+    // A folder inside a repository asks the person's git what is ignored, which reads the same list.
+    let inner = yard.root.join("inner");
+    fs::create_dir_all(&inner).unwrap();
+    let recorded = Trees::open(&inner).and_then(|trees| trees.record(None));
+    assert_eq!(stopped_by(recorded), path);
+}
+
+#[test]
+fn needs_git_a_socket_in_our_repository_is_damage() {
+    for name in
+        ["", "info", "config", "packed-refs", "refs", "objects", "chronicle", "chronicle/modes"]
+    {
+        let (yard, _) = yard();
+        let dir = yard.root.join(".chronicle/trees.git");
+        let path = dir.join(name);
+        if path.exists() {
+            fs::rename(&path, yard.root.join(".chronicle/away")).unwrap();
+        }
+        // The name of a socket may have no more than 108 bytes, so it is made where that is short.
+        let short = tempfile::tempdir_in("/tmp").unwrap();
+        let _socket = UnixListener::bind(short.path().join("s")).unwrap();
+        fs::rename(
+            short.path().join("s"),
+            if name.is_empty() { dir.clone() } else { path.clone() },
+        )
+        .unwrap();
+        yard.write("file", "changed\n");
+        match Trees::open(&yard.root).and_then(|trees| trees.record(Some("run/2"))).map(drop) {
+            Err(TreesError::Damaged { why, .. }) => {
+                let is_named = why.contains("is a socket") && why.contains("trees.git");
+                assert!(is_named || why.contains("not a git repository"), "{name}: {why}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}

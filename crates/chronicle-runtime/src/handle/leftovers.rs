@@ -22,6 +22,12 @@ pub fn unstarted(project: &Project) -> Vec<RunFolder> {
     project.runs().into_iter().filter(is_leftover).collect()
 }
 
+/// Runs without a line that are too young to tell whether a process is about to start them.
+pub fn starting(project: &Project) -> Vec<RunFolder> {
+    let is_young = |run: &RunFolder| !is_old(&run.path) && has_no_line(run);
+    project.runs().into_iter().filter(is_young).collect()
+}
+
 fn has_no_line(run: &RunFolder) -> bool {
     let first = run.ledger().read(Head::EMPTY).map(|mut lines| lines.next());
     matches!(first, Ok(None)) && check(run).is_ok()
@@ -69,11 +75,13 @@ pub fn sweep_unfinished(project: &Project) -> usize {
     let below = |name: &str| state.as_ref().map(|state| state.join(name));
     let of_user = ["runs", "begun", "trust", "anchors"].map(below).into_iter().flatten();
     let folders = [project.definitions(), project.root().join(".pi/chronicle/sessions")];
-    let modes = project.definitions().join("trees.git/chronicle/modes");
+    let trees = project.definitions().join("trees.git");
+    let of_trees = ["chronicle/modes", "chronicle", "info", ""].map(|name| trees.join(name));
+    let settings = home::config();
     // A run that nobody drives has no writer. Whoever opens it sweeps its folders too.
     let at_rest = project.runs().into_iter().filter(|run| run.ledger().holder().is_none());
     let of_runs = at_rest.flat_map(|run| [run.path.join("artifacts"), run.path]);
-    let all = folders.into_iter().chain(of_user).chain([modes]).chain(of_runs);
+    let all = folders.into_iter().chain(of_user).chain(of_trees).chain(settings).chain(of_runs);
     all.map(|folder| sweep(&folder)).sum()
 }
 

@@ -43,7 +43,7 @@ pub use files::{
     DiffForm, Difference, Part, difference, make_room, recorded_bytes, recorded_bytes_at_rest, room,
 };
 pub use handovers::{handover, next_handover};
-pub use leftovers::{discard, sweep_unfinished, unstarted};
+pub use leftovers::{discard, starting, sweep_unfinished, unstarted};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};

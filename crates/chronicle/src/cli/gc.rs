@@ -44,6 +44,13 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     let gone = handle::gone_runs(&setting.project);
     // Nobody can have a use for these, so that nobody is asked.
     handle::sweep_unfinished(&setting.project);
+    for folder in handle::starting(&setting.project) {
+        terminal::talk(&format!(
+            "Run {} has no first line yet and is less than a minute old: it may be about to start, and stays. \
+             `chronicle gc` a minute later removes it if not.",
+            folder.id.short()
+        ));
+    }
     if room.is_none() && unstarted.is_empty() && gone.is_empty() {
         terminal::talk("There is nothing to free.");
         if setting.json {

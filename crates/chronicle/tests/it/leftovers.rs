@@ -35,10 +35,12 @@ fn a_run_without_a_first_line_is_told_and_removed() {
 #[test]
 fn gc_removes_runs_without_a_first_line_once_nobody_can_be_about_to_begin_them() {
     let session = unborn();
-    session.chronicle(&["gc", "--yes"]).exits(0).talks("There is nothing to free");
+    let said = session.chronicle(&["gc", "--yes"]).exits(0).talks("There is nothing to free");
+    said.talks(&format!("Run {} has no first line yet", session.short()));
     assert_eq!(session.runs().len(), 1, "somebody may be about to begin it");
     session.shell("touch -d '2 hours ago' .chronicle/runs/*").exits(0);
-    session.chronicle(&["gc"]).exits(2).talks("never started: its folder can go");
+    let said = session.chronicle(&["gc"]).exits(2).talks("never started: its folder can go");
+    assert!(!said.stderr.contains("has no first line yet"), "{}", said.stderr);
     session.chronicle(&["gc", "--yes"]).exits(0).prints("Removed, since they never started");
     assert_eq!(session.runs(), [""; 0]);
 }
@@ -124,9 +126,36 @@ fn needs_git_unfinished_modes_are_swept_with_the_next_recording() {
     let session = Session::with(WORKFLOW, SCRIPT);
     session.write("go", "");
     session.run().exits(0);
-    session.write(".chronicle/trees.git/chronicle/modes/.abc.7-0.unfinished", "half");
+    let left = ["chronicle/modes/.abc", "chronicle/.bytes", "info/.exclude", ".HEAD"]
+        .map(|name| format!(".chronicle/trees.git/{name}.7-0.unfinished"));
+    for name in &left {
+        session.write(name, "half");
+    }
     session.run().exits(0);
-    assert!(!session.has(".chronicle/trees.git/chronicle/modes/.abc.7-0.unfinished"));
+    for name in left {
+        assert!(!session.has(&name), "{name}");
+    }
+}
+
+/// Whichever file a process was about to replace when it was killed.
+#[test]
+fn nothing_unfinished_outlives_gc() {
+    let mut deaths = 0;
+    for nth in 1..100 {
+        let session = Session::with(WORKFLOW, SCRIPT);
+        fs::create_dir_all(session.path(".pi")).unwrap();
+        session.write("go", "");
+        let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+        command.args(RUN).env("CHRONICLE_FAILPOINT", format!("in-file-write:{nth}"));
+        if session.start(command, "").wait().code.is_some() {
+            break;
+        }
+        deaths += 1;
+        session.shell("find .. -name '*.unfinished' -exec touch -d '2 hours ago' {} +").exits(0);
+        session.chronicle(&["gc", "--yes"]).exits(0);
+        session.shell("find .. -name '*.unfinished' | grep . && exit 1; exit 0").exits(0);
+    }
+    assert!((5..99).contains(&deaths), "{deaths} deaths");
 }
 
 /// A killed writer of the older format's file leaves nothing outside of the run's own folder.

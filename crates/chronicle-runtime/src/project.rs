@@ -65,8 +65,8 @@ pub struct NoSuchFolder(u32);
 pub enum Claimed {
     /// Claimed until this is dropped.
     Ours(FilesLock),
-    /// Another run works on them.
-    By(RunId),
+    /// Another run works on them. `None` if it has only just taken them, and has not written its name yet.
+    By(Option<RunId>),
     /// Another run had them last, and left them in a state that must be fixed first.
     LeftBy(RunId),
 }
@@ -177,7 +177,10 @@ impl Project {
                 file.write_all(run.as_str().as_bytes())?;
                 Ok(Claimed::Ours(FilesLock { _file: file }))
             }
-            Err(TryLockError::WouldBlock) => Ok(Claimed::By(holder(&file)?)),
+            Err(TryLockError::WouldBlock) => {
+                let named = holder(&file)?;
+                Ok(Claimed::By(Some(named).filter(|run| !run.as_str().is_empty())))
+            }
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
@@ -317,5 +320,25 @@ impl RunFolder {
     pub fn mirror(&self) -> Option<PathBuf> {
         let pi = self.project.join(".pi");
         pi.is_dir().then(|| pi.join("chronicle/sessions").join(format!("{}.json", self.id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_without_a_name_is_nobodys_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::at(folder.path());
+        let claim = |run: &str| project.claim_files(&RunId::from(run), |_| true).unwrap();
+        fs::create_dir_all(project.files_lock().parent().unwrap()).unwrap();
+        // Whoever takes the files locks first, and writes its name then.
+        let taking = File::create(project.files_lock()).unwrap();
+        taking.lock().unwrap();
+        assert!(matches!(claim("r1"), Claimed::By(None)));
+        drop(taking);
+        let Claimed::Ours(_lock) = claim("r1") else { panic!("nobody has it") };
+        assert!(matches!(claim("r2"), Claimed::By(Some(run)) if run.as_str() == "r1"));
     }
 }

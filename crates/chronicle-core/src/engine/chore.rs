@@ -34,7 +34,7 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
             }
             // A command that kills its own supervisor would otherwise be started for ever.
             Some(if is_lost_too_often(frame, phase) {
-                intervene(state, frame, words::lost_too_often(phase))
+                intervene(state, frame, words::lost_too_often(phase, frame))
             } else {
                 chore(
                     state,

@@ -42,10 +42,10 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::Lost if frame.worker.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
         }
-        End::Lost => intervene(state, frame, words::lost_too_often(phase)),
+        End::Lost => intervene(state, frame, words::lost_too_often(phase, frame)),
         // Never restarted automatically: something of it may still be working on the same files.
         End::Unclear { .. } => {
-            intervene(state, frame, words::needs_person(phase, end, "", &broken.said))
+            intervene(state, frame, words::needs_person(phase, frame, end, "", &broken.said))
         }
         End::StoppedBy(StopCause::Timeout) => {
             edge_or_person(state, frame, phase, broken, "timeout", end)
@@ -192,7 +192,7 @@ fn wait(state: &State, frame: &Frame, broken: &Attempt, crash: &Crash) -> Event 
 /// The same session would be too long again: a fresh one continues.
 fn out_of_context(state: &State, frame: &Frame, phase: &Phase, end: &End) -> Event {
     if frame.worker.counters.continuations >= phase.limits.continuations {
-        return intervene(state, frame, words::full_too_often(phase, end));
+        return intervene(state, frame, words::full_too_often(phase, frame, end));
     }
     let (progress, point) = words::out_of_context();
     attempt(state, frame, Why::Continued { progress, point })

@@ -5,6 +5,7 @@
 //! that the handover names. Handovers are stored beside the ledger (`record.rs`), so that they can be read later word for word.
 
 mod fit;
+mod leave;
 mod parts;
 mod record;
 mod status;
@@ -13,11 +14,8 @@ mod why;
 
 use std::fmt::Write as _;
 
-use crate::base::ids::{DONE, Outcome, RunId};
+use crate::base::ids::RunId;
 use crate::base::limits::{HANDOVER_MAX, bounded};
-use crate::base::quote::list;
-use crate::definition::workflow::CHANGED_FILES;
-use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, Text, Tools};
 use crate::event::{OnGate, Why};
 use crate::state::chain;
@@ -25,6 +23,7 @@ use crate::state::{Attempt, State};
 use crate::words;
 
 use fit::{Fitted, HandoverPart, Keeps, fit};
+use leave::{as_before, way_out};
 
 pub use parts::told;
 pub(crate) use record::handed;
@@ -36,8 +35,6 @@ pub use template::completion;
 const INSTRUCTIONS_MAX: usize = 256_000;
 /// The part before which the notice about cut text is placed.
 const WAY_OUT: &str = "When you are done";
-/// Outcomes that a worker cannot send.
-const NOT_SAID: [&str; 5] = ["crash", "stuck", "timeout", "rejected", "conflict"];
 
 /// A handover, and what did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,38 +161,6 @@ fn news(
     ]
 }
 
-fn as_before(state: &State, attempt: &Attempt, phase: &Phase, first: &Attempt) -> String {
-    let sum = first.intent.handover.as_ref().map(|handed| handed.text.as_str());
-    let whole = state.run.as_ref().zip(sum).map_or_else(String::new, |(run, sum)| {
-        format!(" Your first handover is in the file `{}`.", artifact_at(&run.run, sum))
-    });
-    let leave = if attempt.intent.persona.is_some() {
-        "Call the tool `signal_back` with `signal: complete` and a `summary`".to_owned()
-    } else {
-        let targets = allowed_targets(phase);
-        let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
-        format!(
-            "Call the tool `workflow_transition` with `target_state` ({}) and a `summary`",
-            list(&names, ", ")
-        )
-    };
-    format!(
-        "{leave}, then end your turn.{}\nWhat you were told before holds: task, instructions and tools. \
-         `workflow_status` tells them again.{whole}",
-        shown_as(attempt)
-    )
-}
-
-/// How an agent displays Chronicle's tools, if it renames them.
-fn shown_as(attempt: &Attempt) -> &'static str {
-    // Claude Code prefixes tools of a server with its name. A worker that is told the bare name may look for it in vain.
-    if attempt.intent.agent == "claude" {
-        " In your list of tools the names of Chronicle's begin with `mcp__chronicle__`: `mcp__chronicle__workflow_transition`."
-    } else {
-        ""
-    }
-}
-
 /// Who the worker is. Its persona is its system prompt; if it continues the session of another worker, it is repeated here.
 fn role(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> String {
     let mut text = String::new();
@@ -279,133 +244,4 @@ fn tools(state: &State, attempt: &Attempt, phase: &Phase) -> String {
     let profiles =
         profiles.map(|names| format!("\nProfiles for your own sub-agents: {}.", list(names)));
     format!("{}{}", own.unwrap_or_default(), profiles.unwrap_or_default())
-}
-
-/// How to leave, and which other signals there are.
-fn way_out(state: &State, attempt: &Attempt, phase: &Phase, stand: Stand<'_>) -> String {
-    if attempt.intent.persona.is_some() {
-        let ours = shown_as(attempt);
-        return format!(
-            "Call the tool `signal_back` with `signal: complete` and a `summary` of what you did and \
-             found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
-             `needs-role-followup`.{ours}"
-        );
-    }
-    let targets = allowed_targets(phase);
-    let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
-    let first = targets.first().map_or(DONE, |target| target.as_str());
-    let reminder = stand.text(Text::AdvanceReminder).unwrap_or_default();
-    format!(
-        "Call the tool `workflow_transition` with `target_state` and a `summary`: what you did and \
-         decided, what you found, which files you changed, what is open. Then end your turn. \
-         Ending your turn without it does not end the phase.\n\
-         You may go to: {}. For example: `workflow_transition(target_state: \"{first}\", summary: …)`.{}\n\
-         {}{}{}{}\n\n{reminder}",
-        list(&names, ", "),
-        shown_as(attempt),
-        demands(phase),
-        outcomes(phase),
-        over(state, attempt) + &issues(state, attempt, phase),
-        beside(phase),
-    )
-}
-
-/// What the record must show before the worker may leave.
-fn demands(phase: &Phase) -> String {
-    let said = phase.requires.iter().map(|wanted| match wanted.as_str() {
-        CHANGED_FILES => "that files changed".to_owned(),
-        command => format!("that `{command}` was run and succeeded"),
-    });
-    let said: Vec<String> = said.collect();
-    if said.is_empty() {
-        return String::new();
-    }
-    format!("Before that, the record must show: {}. Your word is not enough.\n", list(&said, "; "))
-}
-
-/// Outcomes that the worker may use, if they lead somewhere.
-fn outcomes(phase: &Phase) -> String {
-    let mut text = String::new();
-    // Chronicle itself leaves with these. A worker that claimed one would be refused.
-    let is_said = |outcome: &&Outcome| !NOT_SAID.contains(&outcome.as_str());
-    let on = phase.on.iter().filter(|(outcome, _)| is_said(outcome));
-    let ways: Vec<String> =
-        on.map(|(outcome, target)| format!("`{outcome}` leads to `{target}`")).collect();
-    if !ways.is_empty() {
-        let _ = writeln!(text, "Say with `outcome` how it went: {}.", list(&ways, ", "));
-    }
-    let own: Vec<String> = phase.outcomes.iter().map(|outcome| format!("`{outcome}`")).collect();
-    if !own.is_empty() {
-        let _ = writeln!(text, "Outcomes of this phase: {}.", list(&own, ", "));
-    }
-    if phase.shows_verdict {
-        text.push_str(
-            "A person decides after you: end your summary with the line `Verdict: APPROVE` or \
-             `Verdict: BLOCK`.\n",
-        );
-    } else if phase.asks_verdict() {
-        text.push_str(
-            "A verdict is asked for: give `outcome`, or end your summary with the line \
-             `Verdict: PASS` or `Verdict: FAIL`.\n",
-        );
-    }
-    text
-}
-
-/// How to start the workflow over, if that is allowed.
-fn over(state: &State, attempt: &Attempt) -> String {
-    let frame = state.frames.get(&attempt.intent.place.frame());
-    let workflow = frame.and_then(|frame| state.workflow(&frame.workflow));
-    workflow.filter(|workflow| workflow.loopable).map_or_else(String::new, |workflow| {
-        format!(
-            "`workflow_step` with `action: loop` starts the workflow over, at `{}`.\n",
-            workflow.initial
-        )
-    })
-}
-
-/// If loops are judged by issues: how to name issues, and which are open.
-fn issues(state: &State, attempt: &Attempt, phase: &Phase) -> String {
-    if phase.limits.loops.progress.is_none() {
-        return String::new();
-    }
-    let frame = state.frames.get(&attempt.intent.place.frame());
-    let open = frame.into_iter().flat_map(|frame| &frame.rounds.issues);
-    let open: Vec<String> = open.map(|issue| format!("\"{}\"", words::one_line(issue))).collect();
-    let known = match open.as_slice() {
-        [] => String::new(),
-        open => format!(" Open are: {}.", list(open, ", ")),
-    };
-    format!(
-        "Name the issues that you found with `issues_opened`, and those that are settled with \
-         `issues_resolved`: the run goes round only as long as that changes.{known}\n"
-    )
-}
-
-/// Signals other than leaving.
-fn beside(phase: &Phase) -> String {
-    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
-    let may = |signal: &str| {
-        phase.signals.as_ref().is_none_or(|list| list.iter().any(|it| plain(it) == signal))
-    };
-    let mut text =
-        "Beside that: `workflow_update_snapshot` keeps what later phases must know".to_owned();
-    if may("needs-user-input") {
-        text.push_str("; `workflow_ask` asks a person and waits");
-    }
-    if may("partially-complete") {
-        text.push_str(
-            "; `signal_back` with `partially-complete` lets somebody fresh go on when your \
-             context is used up",
-        );
-    }
-    if may("needs-role-followup") && phase.followups.as_ref().is_none_or(|all| !all.is_empty()) {
-        text.push_str("; `signal_back` with `needs-role-followup` asks another persona for help");
-        if let Some(names) = &phase.followups {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let _ = write!(text, " ({})", list(&names, ", "));
-        }
-    }
-    text.push_str("; `workflow_status` tells where you are.");
-    text
 }

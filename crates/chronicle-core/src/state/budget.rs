@@ -313,16 +313,8 @@ struct Spending {
 
 impl Spending {
     fn of(state: &Facts, place: Option<&Place>) -> Self {
-        // Both limits of a phase count the same work, so its inner account adds up the places of the phase itself.
-        let outer = place.and_then(around);
-        let place = outer.as_ref().or(place);
-        let belongs = |other: &Place| {
-            place.is_none_or(|place| {
-                *place == *other || other.frame().is_within(&place.frame_below())
-            })
-        };
         // Sums per place and not attempts one by one: attempts are forgotten, sums are not.
-        let tallies = state.places.iter().filter(|(place, _)| belongs(place));
+        let tallies = state.places.iter().filter(|(other, _)| counts_for(place, other));
         tallies.fold(Self::default(), |sum, (_, tally)| Self {
             usage: sum.usage.plus(&tally.usage),
             active_ms: sum.active_ms.saturating_add(tally.active_ms),
@@ -338,6 +330,16 @@ impl Spending {
             Resource::Attempts => self.tries,
         }
     }
+}
+
+/// True if work at a place counts for the account of another one, or for the run's own (`None`).
+pub(crate) fn counts_for(account: Option<&Place>, place: &Place) -> bool {
+    // Both limits of a phase count the same work, so its inner account adds up the places of the phase itself.
+    let outer = account.and_then(around);
+    outer
+        .as_ref()
+        .or(account)
+        .is_none_or(|account| *account == *place || place.frame().is_within(&account.frame_below()))
 }
 
 fn key(place: Option<&Place>) -> Place {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::Place;
 use crate::definition::budget::Resource;
-use crate::state::budget::Balance;
+use crate::state::budget::{Balance, counts_for};
 use crate::words;
 
 /// One limit, and how much of it is spent.
@@ -21,6 +21,18 @@ pub struct BudgetRow {
     pub limit: u64,
     /// Both figures in words.
     pub text: String,
+}
+
+impl BudgetRow {
+    /// Takes in that so much more time was worked at a place, if it is for this limit.
+    pub(super) fn work(&mut self, place: &Place, passed_ms: u64) {
+        if self.resource != Resource::Time || !counts_for(self.place.as_ref(), place) {
+            return;
+        }
+        let (account, resource) = (self.place.clone(), self.resource);
+        let spent = self.spent.saturating_add(passed_ms);
+        *self = budget_row(&Balance { place: account, resource, spent, limit: self.limit });
+    }
 }
 
 pub(super) fn budget_row(of: &Balance) -> BudgetRow {

@@ -148,10 +148,14 @@ impl RunView {
     /// Adds the time that passed to every working attempt: the ledger has no line for a silent one. Not from the last line on,
     /// since a line may come from somebody else and say nothing about the attempt's time.
     pub fn pass_until(&mut self, now: Millis) {
-        for row in self.working.iter_mut().filter(|row| !row.asks) {
-            let so_far = now.0.saturating_sub(row.started_at.0);
-            // An upper bound: time in which the machine slept counts here until the next report corrects it.
-            let passed = so_far.saturating_sub(row.active_ms);
+        // An upper bound: time in which the machine slept counts here until the next report corrects it.
+        self.work(|row| if row.asks { 0 } else { now.0.saturating_sub(row.started_at.0) });
+    }
+
+    /// Takes in how long each open attempt has worked, where that is more than the ledger says.
+    pub fn work(&mut self, known_ms: impl Fn(&AttemptRow) -> u64) {
+        for row in &mut self.working {
+            let passed = known_ms(row).saturating_sub(row.active_ms);
             row.active_ms = row.active_ms.saturating_add(passed);
             // Checks and cleanup do not count as the phase's work.
             if row.is_chore {
@@ -160,6 +164,9 @@ impl RunView {
             self.active_ms = self.active_ms.saturating_add(passed);
             if let Some(phase) = self.phases.iter_mut().find(|phase| phase.place == row.place) {
                 phase.active_ms = phase.active_ms.saturating_add(passed);
+            }
+            for budget in &mut self.budgets {
+                budget.work(&row.place, passed);
             }
         }
     }

@@ -217,12 +217,16 @@ pub(crate) fn stopping(why: Stopping) -> String {
     format!("{why}. Nothing was done, and nothing more will be: end your turn now")
 }
 
-pub(crate) fn lost_too_often(phase: &Phase) -> String {
+pub(crate) fn lost_too_often(phase: &Phase, frame: &Frame) -> String {
     let often = match phase.limits.losses {
         0 => String::new(),
         losses => format!(" more than {}", super::times(losses)),
     };
-    format!("`{}` was lost{often} without progress", phase.name)
+    let helps = match frame.helper() {
+        Some(helper) => format!("the helper `{}` at ", one_line(&helper.persona)),
+        None => String::new(),
+    };
+    format!("{helps}`{}` was lost{often} without progress", phase.name)
 }
 
 /// Which command of a phase failed, with the end of what it printed.

@@ -25,11 +25,25 @@ pub fn fallback(of: &Fallback) -> String {
 
 /// Why a person is needed: how the last attempt ended, and with several agents how each of them did.
 pub(crate) fn given_up(phase: &Phase, frame: &Frame, end_of: &End, said: &str) -> String {
-    let waited = waited(frame, end_of);
+    let waited = waited(frame, end_of) + no_verdict(phase, frame, end_of);
     let Some(fallback) = &frame.worker.fallback else {
-        return gate::needs_person(phase, end_of, &waited, said);
+        return gate::needs_person(phase, frame, end_of, &waited, said);
     };
-    format!("`{}` cannot continue: {}{waited}", phase.name, each(fallback, end_of))
+    let helps = match frame.helper() {
+        Some(_) => format!("{}: ", gate::last_attempt(frame)),
+        None => String::new(),
+    };
+    format!("`{}` cannot continue: {helps}{}{waited}", phase.name, each(fallback, end_of))
+}
+
+/// Where a verdict decides, what is missing has a name. A helper has none to give.
+fn no_verdict(phase: &Phase, frame: &Frame, end_of: &End) -> &'static str {
+    let is_silent = matches!(end_of, End::Crashed(crash) if crash.class == CrashClass::NoSignal);
+    if is_silent && phase.asks_verdict() && frame.helper().is_none() {
+        ", and no verdict was given"
+    } else {
+        ""
+    }
 }
 
 /// How the last attempt ended, and with several agents how each of them did.

@@ -70,7 +70,9 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
         GateKind::Budget if gate.lack == Some(Lack::Price) => format!(
-            "chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\", chronicle cancel {run})"
+            "chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\", chronicle retry {run} {} \
+             --agent AGENT, chronicle cancel {run})",
+            gate.place
         ),
         GateKind::Budget => {
             format!("{}  (or: chronicle cancel {run})", budget::next(state, gate, run))
@@ -200,7 +202,9 @@ pub(crate) fn why_again(state: &State, gate: &GateOpened) -> Option<String> {
             let failed = state.attempt(*attempt)?.failed_command.as_ref();
             super::command_failed(state.phase_at(&gate.place)?, failed)
         }
-        Stage::Broken { end, .. } => format!("the last attempt {}", super::ended(frame, end)),
+        Stage::Broken { end, .. } => {
+            format!("{} {}", last_attempt(frame), super::ended(frame, end))
+        }
         Stage::Refused { note } => rejected_before(note),
         Stage::Bound
         | Stage::Entered { .. }
@@ -284,10 +288,25 @@ pub(crate) fn rejected_before(note: &str) -> String {
 }
 
 /// Why a person is asked, with the worker's last words: it may have said what it needs.
-pub(crate) fn needs_person(phase: &Phase, end_of: &End, waited: &str, said: &str) -> String {
+pub(crate) fn needs_person(
+    phase: &Phase,
+    frame: &Frame,
+    end_of: &End,
+    waited: &str,
+    said: &str,
+) -> String {
     let said = match said.trim() {
         "" => String::new(),
         said => format!("; its last words: {}", quote(said)),
     };
-    format!("`{}` cannot continue: the last attempt {}{waited}{said}", phase.name, end(end_of))
+    let whose = last_attempt(frame);
+    format!("`{}` cannot continue: {whose} {}{waited}{said}", phase.name, end(end_of))
+}
+
+/// Whose attempt ended last at a place: a helper is not the worker that waits for it.
+pub(super) fn last_attempt(frame: &Frame) -> String {
+    match frame.helper() {
+        Some(helper) => format!("the helper `{}`", one_line(&helper.persona)),
+        None => "the last attempt".to_owned(),
+    }
 }

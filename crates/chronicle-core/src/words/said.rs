@@ -191,8 +191,8 @@ pub(crate) fn continued_too_often(phase: &Phase, point: &str) -> String {
 }
 
 /// The same for a worker whose conversation was too long. How it ended is all that is known: it could not report.
-pub(crate) fn full_too_often(phase: &Phase, end: &End) -> String {
-    format!("{}; the last attempt {}", continued(phase), super::end(end))
+pub(crate) fn full_too_often(phase: &Phase, frame: &Frame, end: &End) -> String {
+    format!("{}; {} {}", continued(phase), super::gate::last_attempt(frame), super::end(end))
 }
 
 fn continued(phase: &Phase) -> String {

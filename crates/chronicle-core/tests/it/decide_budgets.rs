@@ -332,6 +332,12 @@ fn only_a_budget_gate_can_be_raised_approved_or_retried() {
         tell(Command::Approve { gate, note: note() }),
         tell(Command::Reject { gate, note: note() }),
         tell(Command::Retry { place: None, note: note(), agent: None, from: None }),
+        tell(Command::Retry {
+            place: None,
+            note: note(),
+            agent: Some("pi".to_owned()),
+            from: None,
+        }),
         tell(Command::Skip { place: None, note: note() }),
         tell(budget(more(0), None)),
         tell(budget(Budget { usd_micros: Some(1), ..Budget::default() }, None)),
@@ -339,6 +345,7 @@ fn only_a_budget_gate_can_be_raised_approved_or_retried() {
         tell(budget(more(1), None)),
     ];
     expect![[r#"
+        g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
         g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
         g1 asks for a higher budget: `budget` raises it, `cancel` ends the run
         g1 asks for a higher budget: `budget` raises it, `cancel` ends the run

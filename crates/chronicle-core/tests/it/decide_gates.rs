@@ -244,7 +244,11 @@ fn command(typed: &str, phase: &str) -> Command {
         "approve" => Command::Approve { gate, note },
         "reject" => Command::Reject { gate, note: "why".to_owned() },
         "answer" => Command::Answer { gate, text: words[4..].join(" "), note },
-        "retry" => Command::Retry { place, note, agent: None, from: None },
+        "retry" => {
+            let mut words = words.iter().skip_while(|word| **word != "--agent");
+            let agent = words.nth(1).map(|agent| (*agent).to_owned());
+            Command::Retry { place, note, agent, from: None }
+        }
         "skip" => Command::Skip { place, note },
         "go" if words.contains(&"--loops") => Command::Loops { place, more: 3 },
         "go" => Command::Go { place: place.unwrap(), note },

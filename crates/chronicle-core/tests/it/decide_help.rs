@@ -186,7 +186,7 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
               `mender` helps at `build`: "it is broken"
               a2 started at `build` as `mender` (scripted): helps `codeweaver`
             a2 is not signed in
-              g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
+              g1 waits at `build` for intervention: `build` cannot continue: the helper `mender` is not signed in
             g1 answered with `retry` by ann
               a3 started at `build` as `mender` (scripted): asked for
             a3 ends its turn: has helped: "did it"
@@ -217,7 +217,7 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
                   `mender` helps at `build`: "it is broken"
                   a2 started at `build` as `mender` (scripted): helps `codeweaver`
                 a2 is not signed in
-                  g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
+                  g1 waits at `build` for intervention: `build` cannot continue: the helper `mender` is not signed in
                 g1 answered with `skip` by ann: "not needed"
                   `mender` is not needed at `build` (skipped): "not needed"
                   a3 resumed at `build` (scripted): `mender` has helped
@@ -245,7 +245,7 @@ fn help_that_cannot_go_on_is_tried_again_skipped_or_left() {
                   `mender` helps at `build`: "it is broken"
                   a2 started at `build` as `mender` (scripted): helps `codeweaver`
                 a2 is not signed in
-                  g1 waits at `build` for intervention: `build` cannot continue: the last attempt is not signed in
+                  g1 waits at `build` for intervention: `build` cannot continue: the helper `mender` is not signed in
                 g1 answered with `go check` by ann
                   `build` left for `check` (skipped) by a person
                   phase `check` entered

@@ -234,12 +234,15 @@ fn a_phase_that_asks_for_a_verdict_fails_closed() {
         let mut world = World::started(workflow, "");
         let arguments = json!({"signal": "complete", "summary": summary});
         let step = signal(AttemptId(1), "r1", parse("signal_back", &arguments));
-        let Answer::Accepted(text) = world.step(&step) else { panic!("{summary}") };
-        text
+        match world.step(&step) {
+            Answer::Accepted(text) => text,
+            Answer::Refused(text) => format!("refused: {text}"),
+            other => panic!("{other:?}"),
+        }
     };
     expect!["accepted: the work is done. End your turn now."]
         .assert_eq(&answers("fine\n**Verdict:** PASS"));
-    expect!["accepted: leaving for `mend`. End your turn now."]
+    expect!["refused: `look` asks for a verdict, and you gave none: say `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or `Verdict: FAIL`"]
         .assert_eq(&answers("it looks fine"));
     expect!["accepted: leaving for `mend`. End your turn now."]
         .assert_eq(&answers("Verdict: PASS\nVerdict: BLOCK"));
@@ -251,7 +254,7 @@ fn a_phase_that_asks_for_a_verdict_fails_closed() {
         "workflow_transition",
         contradicts,
         expect![
-            "refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `done`: say `outcome` (`pass` or `fail`), or end your summary with the line `Verdict: PASS` or `Verdict: FAIL`"
+            "refused: `look` asks for a verdict, and `fail` leads to `mend`, not to `done`: if you mean `fail`, leave for `mend`; otherwise give another verdict"
         ],
     );
     let said = json!({"target_state": "done", "summary": "all good", "outcome": "pass"});
@@ -330,7 +333,7 @@ phases:
         "workflow_step",
         json!({"action": "loop"}),
         expect![
-            "refused: looping is disabled for workflow `main`: leave with `workflow_step` and `next`"
+            "refused: looping is disabled for workflow `L`: leave with `workflow_step` and `next`"
         ],
     );
 }

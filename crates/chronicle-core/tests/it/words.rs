@@ -4,6 +4,7 @@ use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::{view, words};
+use expect_test::expect;
 
 use crate::world::{World, person};
 
@@ -77,6 +78,42 @@ fn a_budget_that_is_used_up_says_how_much_more_would_do() {
     let phase = "{name: B, phases: {plan: {budget: {tokens: 1000}, next: [build]}, build: {}}}";
     let more = next(phase, "plan: usage 1000; tool read");
     assert!(more.starts_with("chronicle budget c0ffee01 +500 tokens --place plan  "), "{more}");
+}
+
+#[test]
+fn the_time_that_passes_counts_for_each_budget_that_it_is_for() {
+    let workflow = "
+name: W
+budget: {time: 1h, tokens: 100}
+phases:
+  out: {run: workflow, workflow: inner, budget: {time: 30m}, next: [later]}
+  later: {budget: {time: 10m}}
+=== inner
+name: I
+budget: {time: 20m}
+phases: {work: {budget: {time: 5m}}}
+";
+    let world = World::started(workflow, "");
+    let mut view = view::run(&world.state, true).unwrap();
+    view.pass_until(Millis(view.updated_at.0 + 90_000));
+    let told: Vec<String> = view
+        .budgets
+        .iter()
+        .map(|row| {
+            format!("{}: {}", row.place.as_ref().map_or("", |place| place.as_str()), row.text)
+        })
+        .collect();
+    expect![[r#"
+        : 0 tokens of 100 tokens
+        : 1 min 30 s of 1 h 00 min
+        out: 1 min 30 s of 30 min 00 s
+        out/: 1 min 30 s of 20 min 00 s
+        later: 0 ms of 10 min 00 s
+        out/work: 1 min 30 s of 5 min 00 s
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
+    let spent: Vec<u64> = view.budgets.iter().map(|row| row.spent).collect();
+    assert_eq!(spent, [0, 90_000, 90_000, 90_000, 0, 90_000]);
 }
 
 #[test]

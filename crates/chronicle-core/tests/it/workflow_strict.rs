@@ -209,6 +209,11 @@ fn an_edge_for_rejected_needs_an_approval() {
 }
 
 #[test]
+fn an_edge_for_complete_is_taken_beside_one_for_pass() {
+    check("phases: [{id: a, on: {pass: b, fail: a, complete: c}}, {id: b}, {id: c}]", &expect![""]);
+}
+
+#[test]
 fn tools_are_whole_and_known() {
     check(
         "phases:\n  a: {tools: {deny: [bsh, 'Bash(rm *)', mcp__mine__*, MultiEdit]}, next: [b]}\n  b: {tools: {allow: [Reed, web_lookup, 'notebook*', ｂａｓｈ]}}",

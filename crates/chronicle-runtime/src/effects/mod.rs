@@ -56,6 +56,11 @@ use report::Reporter;
 use timer::Timers;
 use tree::Recordings;
 
+/// How long an attempt has worked according to its file, which knows more than the ledger if its supervisor was killed.
+pub(crate) fn worked_ms(folder: &RunFolder, attempt: AttemptId) -> u64 {
+    worked::known_ms(&folder.worked(attempt))
+}
+
 /// How long an agent that is told to stop may take before it is ended by force.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 

@@ -10,6 +10,7 @@ use chronicle_core::words;
 
 use super::{HandleError, witnesses};
 use crate::clock;
+use crate::effects;
 use crate::ledger::{self, ArtifactId, Head, Holder, Ledger, LedgerError, Lines};
 use crate::process::lineage;
 use crate::project::RunFolder;
@@ -27,7 +28,8 @@ pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), Handle
         }
         // Only under a live supervisor: without one, no worker's time passes.
         Some(_) => view.pass_until(clock::now()),
-        None => {}
+        // What was killed has worked longer than its last report says. The ledger gets that time when the run goes on.
+        None => view.work(|row| effects::worked_ms(folder, row.attempt)),
     }
     if let Some(run) = waits_for(folder, &state) {
         view.status = Standing::Waiting;

@@ -273,7 +273,10 @@ fn half_undone_in(folder: &RunFolder) -> Option<String> {
 fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
     match claim_files(folder)? {
         Claimed::Ours(lock) => Ok(lock),
-        Claimed::By(run) | Claimed::LeftBy(run) => {
+        Claimed::By(None) => Err(HandleError::Refused {
+            why: "another run has just taken the project's files: try again".to_owned(),
+        }),
+        Claimed::By(Some(run)) | Claimed::LeftBy(run) => {
             Err(HandleError::Busy { run: run.short().to_owned() })
         }
     }

@@ -383,6 +383,33 @@ fn a_word_of_a_chain_that_nothing_replaces_is_refused() {
 }
 
 #[test]
+fn a_word_of_a_chain_in_another_spelling_is_told_to_stay_as_it_is() {
+    for (word, meant) in [
+        ("${INPUT}", "$INPUT"),
+        ("${input}", "$INPUT"),
+        ("$input", "$INPUT"),
+        ("$Original", "$ORIGINAL"),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let chain = format!(
+            "c:\n  steps:\n    - agent: scout\n      prompt: look at {word}, $INPUT, ${{inputs}} and $HOME\n"
+        );
+        let files = [
+            ("proj/.pi/agents/agent-chain.yaml", chain.as_str()),
+            ("proj/.pi/agents/scout.md", "---\nname: scout\n---\nLook.\n"),
+        ];
+        let catalog = discover::find_in(&lay_out(root.path(), &files));
+        let told = told(&catalog, root.path());
+        assert!(catalog.workflows[0].is_usable, "{told}");
+        let said = format!(
+            "agent-chain.yaml:4:15: nothing replaces `{word}` here (hint: did you mean `{meant}`?)"
+        );
+        assert!(told.contains(&said), "{told}");
+        assert_eq!(told.matches("unknown-word").count(), 1, "{told}");
+    }
+}
+
+#[test]
 fn a_restriction_in_a_chain_is_not_ignored() {
     for field in ["tools: read", "timeout: 5", "agnet: scout", "requires_approval: true"] {
         let root = tempfile::tempdir().unwrap();

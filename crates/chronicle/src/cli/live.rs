@@ -134,8 +134,10 @@ fn claim_files(
         match handle::claim_files(folder)? {
             Claimed::Ours(lock) => return Ok((Some(lock), command)),
             // Its own supervisor has it: opening the run says by whom it is held.
-            Claimed::By(run) if run == folder.id => return Ok((None, command)),
-            Claimed::By(run) if waits.is_none() => {
+            Claimed::By(Some(run)) if run == folder.id => return Ok((None, command)),
+            // It says in a moment who it is, and that is what to wait for.
+            Claimed::By(None) if waits.is_none() => {}
+            Claimed::By(Some(run)) if waits.is_none() => {
                 // Recorded before the wait: a run that waits for files must be listed, can be cancelled, and survives a kill
                 // of this process.
                 if let Command::Start(start) = command {

@@ -146,7 +146,8 @@ fn a_person_may_say_no_to_an_unknown_price_and_choose_another_way() {
     assert_eq!(
         next,
         format!(
-            "chronicle approve {run} g1  (or: chronicle reject {run} g1 \"why\", chronicle cancel {run})"
+            "chronicle approve {run} g1  (or: chronicle reject {run} g1 \"why\", chronicle retry {run} work \
+             --agent AGENT, chronicle cancel {run})"
         )
     );
     session.chronicle(&["retry", &run]).exits(2).talks("`approve` or `reject` answer it");
@@ -158,6 +159,16 @@ fn a_person_may_say_no_to_an_unknown_price_and_choose_another_way() {
     session.chronicle(&["retry", &run, "--agent", "scripted:cheap.yaml"]).exits(0);
     session.chronicle(&["resume"]).exits(0);
     session.chronicle(&["audit", "--replay"]).exits(0).prints("come out the same");
+}
+
+#[test]
+fn an_agent_with_a_price_may_work_instead_of_one_without() {
+    let session = at_price();
+    session.write("cheap.yaml", "work: [{usage: {id: m1, input: 1, usd: 0.01}}, {complete: {}}]");
+    let run = session.short();
+    session.chronicle(&["retry", &run, "work", "--agent", "scripted:cheap.yaml"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert_eq!(session.json(&["status"])["status"], "done");
 }
 
 #[test]

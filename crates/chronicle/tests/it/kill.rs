@@ -433,6 +433,10 @@ fn a_kill_gives_no_time_back() {
     until("its time is on disk", || session.has("reached") && worked_ms(&session, "a1") > 0);
     supervisor.kill();
     let known = worked_ms(&session, "a1");
+    let view = session.json(&["status"]);
+    // Before anybody resumes it: what is spent is spent.
+    assert_eq!(view["active_ms"], known, "{view}");
+    assert_eq!(view["budgets"][0]["spent"], known, "{view}");
     session.write("go", "");
     session.chronicle(&["resume"]).exits(0);
     let ended = session.events_of("attempt_ended");

@@ -246,6 +246,12 @@ fn prompt(field: Field, problems: &mut Problems) -> Field {
         let meant = if word.starts_with(ORIGINAL) { ORIGINAL } else { INPUT };
         problems.push(finding.did_you_mean(Some(&format!("${meant}"))));
     }
+    for (written, meant) in field.value.text().into_iter().flat_map(other_spellings) {
+        let message = format!("nothing replaces {} here", quoted(&written));
+        // Not an error: a prompt may speak of a shell's or a program's own variable.
+        let finding = Finding::warning("unknown-word", field.value.span, message);
+        problems.push(finding.did_you_mean(Some(&format!("${meant}"))));
+    }
     let value = match field.value.value {
         // The reader of that format takes `\n` in a line for a line end. A text that has real ones was written as YAML and
         // means what it says.
@@ -258,13 +264,29 @@ fn prompt(field: Field, problems: &mut Problems) -> Field {
     Field { name: "instructions".to_owned(), value, ..field }
 }
 
+/// Words that are replaced, written as a shell or another case has them: `${INPUT}`, `$input`. They would stay as they are.
+fn other_spellings(text: &str) -> impl Iterator<Item = (String, &'static str)> {
+    text.split('$').skip(1).filter_map(|rest| {
+        let (is_braced, word) = match rest.strip_prefix('{') {
+            Some(inside) => (true, inside.split_once('}')?.0),
+            None => (false, first_word(rest)),
+        };
+        let is_it = |known: &&str| known.eq_ignore_ascii_case(word.trim());
+        let known = [INPUT, ORIGINAL].into_iter().find(is_it)?;
+        let written = if is_braced { format!("${{{word}}}") } else { format!("${word}") };
+        (is_braced || word != known).then_some((written, known))
+    })
+}
+
+fn first_word(text: &str) -> &str {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let end = text.find(|letter| !is_letter(letter)).unwrap_or(text.len());
+    &text[..end]
+}
+
 /// Words behind `$` that begin with one that is replaced and are longer, such as `INPUT_1`: half of such a word would be replaced.
 fn unknown_words(text: &str) -> impl Iterator<Item = &str> {
-    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let words = text.split('$').skip(1).map(move |rest| {
-        let end = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
-        &rest[..end]
-    });
+    let words = text.split('$').skip(1).map(first_word);
     let is_known = |word: &&str| [INPUT, ORIGINAL].contains(word);
     let begins = |word: &&str| [INPUT, ORIGINAL].iter().any(|known| word.starts_with(known));
     words.filter(begins).filter(move |word| !is_known(word))

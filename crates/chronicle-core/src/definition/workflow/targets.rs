@@ -3,11 +3,14 @@
 use super::{Phase, PhaseKind};
 use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId};
 
-/// Every target that a worker of this phase may name: `next`, the targets of `on`, and `done` at an end.
+/// Every target that a worker of this phase may name: `next`, the targets of `on`, and `done` at an end. Where a verdict decides, an
+/// end is written down: a pass has its way, and a no must not end the workflow because nothing else is said.
 pub fn allowed_targets(phase: &Phase) -> Vec<PhaseId> {
     let mut targets: Vec<PhaseId> = Vec::new();
     // Behind the edges that are written: a worker is shown first what its author had in mind.
-    let end = phase.next.is_empty().then(|| PhaseId::from(DONE));
+    let is_decided =
+        phase.run == PhaseKind::Worker && phase.on.contains_key(&Outcome::from("pass"));
+    let end = (phase.next.is_empty() && !is_decided).then(|| PhaseId::from(DONE));
     for target in phase.next.iter().chain(phase.on.values()).chain(end.iter()) {
         if !targets.contains(target) {
             targets.push(target.clone());

@@ -199,7 +199,10 @@ pub(super) fn instead(state: &State, gate: &Gate) -> String {
         }
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
         GateKind::Budget if gate.opened.lack == Some(Lack::Price) => {
-            format!("{id} asks about an unknown price: `approve` or `reject` answer it")
+            format!(
+                "{id} asks about an unknown price: `approve` or `reject` answer it, `retry` with \
+                 `--agent` lets another agent work"
+            )
         }
         GateKind::Budget => words::asks_for_more(id),
         GateKind::Intervention => {

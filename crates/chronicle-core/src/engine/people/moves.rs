@@ -36,15 +36,18 @@ pub(in crate::engine) fn retry(
         Ok((gate, frame)) => (gate, frame.place(), was_refused(frame), lacks_verify(frame)),
         Err(refusal) => return refusal,
     };
-    let kind = scratch.state().gate(gate).map(|gate| gate.opened.gate_kind);
+    let opened = scratch.state().gate(gate).map(|gate| (gate.opened.gate_kind, gate.opened.lack));
+    let (kind, lack) = opened.map_or((None, None), |(kind, lack)| (Some(kind), lack));
     // Starting the worker is exactly what this gate prevents.
     if kind == Some(GateKind::ApprovalBefore) {
         return Answer::Refused(format!(
             "{gate} asks whether `{place}` may begin, and nothing was tried yet: `approve` or `reject`"
         ));
     }
-    // The same agent would run into the same limit at once. Another agent may be one whose price is known.
-    if kind == Some(GateKind::Budget) && wish.agent.is_none() {
+    // The same agent would run into the same limit at once, and any agent into one that is used up. Another agent may be one whose
+    // price is known.
+    let may_help = lack == Some(Lack::Price) && wish.agent.is_some();
+    if kind == Some(GateKind::Budget) && !may_help {
         let state = scratch.state();
         let opened = state.gate(gate);
         return Answer::Refused(opened.map_or_else(String::new, |gate| instead(state, gate)));

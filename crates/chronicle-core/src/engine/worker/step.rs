@@ -36,7 +36,7 @@ pub(super) fn start_over(
     if !workflow.loopable {
         return Err(format!(
             "looping is disabled for workflow `{}`: leave with `workflow_step` and `next`",
-            workflow.key
+            workflow.name
         ));
     }
     let target = workflow.initial.clone();

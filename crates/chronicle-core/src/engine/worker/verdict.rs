@@ -49,8 +49,10 @@ fn given(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<Outcome, String> {
         Some(_) | None => match said {
             Some(Judged::Pass) => Ok(Outcome::from(PASS)),
             Some(Judged::Fail) => Ok(Outcome::from(FAIL)),
-            // Where a no has a way of its own, silence takes it: another round is cheaper than a wrong yes.
-            None if phase.on.contains_key(&Outcome::from(FAIL)) => Ok(Outcome::from(FAIL)),
+            // A person decides there, whatever the worker said, and is shown that it gave no verdict.
+            None if phase.shows_verdict => Ok(Outcome::from(FAIL)),
+            // Told at once, while it can still decide: taken for a no, its silence would send the run round after round to work
+            // that nobody found fault with.
             None => Err(format!("`{}` asks for a verdict, and you gave none: {HOW}", phase.id)),
         },
     }
@@ -65,10 +67,11 @@ fn agreed(
 ) -> Result<PhaseId, String> {
     match asked.target {
         Some(target) if target != way => Err(format!(
-            "`{}` asks for a verdict, and `{}` leads to `{way}`, not to `{}`: {HOW}",
+            "`{}` asks for a verdict, and `{said}` leads to `{way}`, not to `{}`: if you mean `{said}`, \
+             leave for `{way}`; otherwise give another verdict",
             phase.id,
-            quoted(outcome.as_str()),
-            quoted(target.as_str())
+            quoted(target.as_str()),
+            said = quoted(outcome.as_str()),
         )),
         Some(_) | None => Ok(way.clone()),
     }

@@ -247,12 +247,17 @@ pub(crate) const LIMITS: Shape = Shape {
             "3",
             "How often a run may loop before a person is asked. An edge of `on` is counted by itself, and so is starting over (`loop`); the edges that lead back to them are not counted. A cycle of `next` edges is counted by pairs of phases, both ways together.",
         ),
-        field(&["retries"], Kind::Count, "2", "Fresh starts after crashes."),
+        field(
+            &["retries"],
+            Kind::Count,
+            "2",
+            "Fresh starts after crashes, once the reminders (`nudges`) are used up. With 0 a worker is still reminded.",
+        ),
         field(
             &["nudges"],
             Kind::Count,
             "3",
-            "Reminders in the same session after a turn that ended without a leaving signal.",
+            "How often the same session goes on after a turn that ended without a leaving signal, or broke off. With 0 nobody is reminded.",
         ),
         field(
             &["losses"],

@@ -103,7 +103,12 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         "What the record must show before the worker may leave, unless it leaves with a failure: `changed_files`, or a command as it is typed, such as `cargo test`, that was run here and succeeded the last time, in a line whose exit code shows that.",
     ),
     field(&["verify"], Kind::Texts, "", "Commands that must pass before the phase is left."),
-    field(&["cleanup"], Kind::Texts, "", "Commands that run at every way out of the phase."),
+    field(
+        &["cleanup"],
+        Kind::Texts,
+        "",
+        "Commands that run at every way out of the phase once its work has begun.",
+    ),
     field(&["budget"], Kind::Map(&BUDGET), "", "What this phase may spend."),
     field(
         &["limits"],

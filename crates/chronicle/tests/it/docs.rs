@@ -178,8 +178,9 @@ fn workflow(example: &str) -> String {
 /// `chronicle COMMAND … --flag` in code: the command, and the flag.
 fn flags(page: &str) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
-    for code in page.split('`').skip(1).step_by(2).flat_map(str::lines) {
-        let Some((_, typed)) = code.split_once("chronicle ") else { continue };
+    let code = page.split('`').skip(1).step_by(2).flat_map(str::lines);
+    // One line may name several commands, as the way on from a gate does.
+    for typed in code.flat_map(|code| code.split("chronicle ").skip(1)) {
         let Some(command) = typed.split_whitespace().next() else { continue };
         let words =
             typed.split_whitespace().map(|word| word.trim_matches(['[', ']', ',', '.', ')']));

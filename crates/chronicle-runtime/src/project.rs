@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::{AttemptId, FolderId, RunId};
+use chronicle_core::base::time::Millis;
 
 use crate::cookie::Cookies;
 use crate::ledger::{Folder, atomic_write, sweep_beside};
@@ -211,6 +212,14 @@ fn holder(file: &File) -> io::Result<RunId> {
 }
 
 impl RunFolder {
+    /// When the run began, as its id tells. 0 if it does not: then everything happened since.
+    pub(crate) fn begun(&self) -> Millis {
+        let id = uuid::Uuid::parse_str(self.id.as_str()).ok();
+        let (seconds, nanos) =
+            id.and_then(|id| id.get_timestamp()).map_or((0, 0), |at| at.to_unix());
+        Millis(seconds.saturating_mul(1_000).saturating_add(u64::from(nanos) / 1_000_000))
+    }
+
     /// The path of a folder that the run works in. Nothing makes work folders yet, so that one which is named does not exist: it
     /// must never be taken for the person's own folder.
     pub(crate) fn path_of(&self, folder: FolderId) -> Result<&Path, NoSuchFolder> {

@@ -114,10 +114,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
         AttemptReport::ToolUnasked { call } => return unasked::note(scratch, id, active_ms, call),
         AttemptReport::ToolRefused { call, why } => {
-            // The agent itself has refused it. Recorded as denied, it proves nothing.
-            let verdict = Verdict::Denied(words::refused_itself(why));
-            let called = ToolCalled::new(id, (**call).clone(), verdict, active_ms);
-            scratch.record(Event::ToolCalled(called));
+            refused_itself(scratch, id, active_ms, call, why);
         }
         AttemptReport::Ended(seen) => {
             let end = end_of(scratch.state(), attempt, seen);
@@ -280,6 +277,25 @@ pub(super) fn call_tool(
     Answer::Verdict(verdict)
 }
 
+/// The agent itself has refused a call. Recorded as denied, it proves nothing.
+fn refused_itself(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    call: &Call,
+    why: &str,
+) {
+    let state = scratch.state();
+    let too_often = live(state, id).is_some_and(|attempt| repeated(state, attempt, call));
+    let verdict = Verdict::Denied(words::refused_itself(why));
+    scratch.record(Event::ToolCalled(ToolCalled::new(id, call.clone(), verdict, active_ms)));
+    // Every request costs, also one for a call that cannot be made.
+    if too_often {
+        let cause = StopCause::Repeats;
+        scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
+    }
+}
+
 /// Denies a call of an attempt that is being stopped. One that is already recorded as denied needs no further line.
 fn deny_stopped(
     scratch: &mut Scratch<'_>,
@@ -302,8 +318,7 @@ pub(super) fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
     let limit = state.phase_at(place).map_or(0, |phase| phase.limits.repeats);
     let frame = state.frames.get(&place.frame());
     let may_stop = attempt.stop.is_none() && !attempt.is_leaving() && !state.is_asking(attempt);
-    // Chronicle's own tools are not counted: asking for the status again and again is answered from memory and costs nothing.
-    let is_watched = limit > 0 && may_stop && !is_ours(&call.tool);
+    let is_watched = limit > 0 && may_stop;
     is_watched && frame.is_some_and(|frame| frame.worker.repeated(&call.sum) >= limit)
 }
 

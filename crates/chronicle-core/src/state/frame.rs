@@ -14,7 +14,6 @@ use crate::base::ids::{
     StepId,
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
-use crate::event::signal::is_ours;
 use crate::event::{Break, CallSum, CrashClass, End, FollowUp, Issues, LeftPhase, ToolCalled, Why};
 
 /// A workflow in progress. Sub-workflows have frames of their own, named after the place that runs them.
@@ -212,11 +211,9 @@ impl Worker {
         self.repeats.iter().find(|known| known.mark == mark).map_or(0, |known| known.count)
     }
 
-    /// Counts a call, unless it is one of Chronicle's tools.
+    /// Counts a call, of Chronicle's tools too: each costs a request to the model, whatever it is answered.
     pub(super) fn call(&mut self, called: &ToolCalled) {
         let call = match &called.sum {
-            // Signals are repeated by design, such as a status that is asked for again: they are judged by other limits.
-            Some(_) if is_ours(&called.tool) => None,
             Some(sum) => Some(Repeat::new(&called.tool, &called.input, sum)),
             None => v1_calls::repeat(called),
         };

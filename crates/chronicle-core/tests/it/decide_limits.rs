@@ -1,6 +1,7 @@
 //! Decisions about time and about turning in circles.
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::event::Call;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText, Report, TimerKind};
 use chronicle_core::event::trees::Moment;
 use chronicle_core::state::Status;
@@ -69,6 +70,27 @@ fn a_worker_that_repeats_a_call_is_stopped_and_a_person_sees_the_call() {
         answer,
         Answer::Verdict(chronicle_core::event::Verdict::Denied(_))
     )));
+}
+
+/// Each of them costs a request to the model, whatever comes of it.
+#[test]
+fn a_call_that_the_agent_refuses_and_one_of_our_tools_are_counted_too() {
+    let input = serde_json::json!({});
+    for (tool, refused) in [("nonesuch", true), ("workflow_status", false)] {
+        let mut world = World::started(CIRCLE, "");
+        for at in 0..5 {
+            let call = Box::new(Call::new(&format!("c{at}"), tool, &input, &[]));
+            let why = "there is no such tool".to_owned();
+            let what = if refused {
+                AttemptReport::ToolRefused { call, why }
+            } else {
+                AttemptReport::ToolCalled { call }
+            };
+            world.step(&about(AttemptId(1), what));
+        }
+        let stops = world.told().matches("a1 is being stopped: it repeated the same call").count();
+        assert_eq!(stops, 1, "{tool}: {}", world.told());
+    }
 }
 
 #[test]

@@ -476,6 +476,16 @@ fn rules_in_both_dialects() {
         "#]],
     );
     check(
+        "zeroAccessPaths: [.env, '', ' ', null]\nsensitivePaths: ['']\n",
+        &expect![[r#"
+            1 rules, usable: true
+            warning[empty-value] f:1:25: an empty item: it forbids nothing
+            warning[empty-value] f:1:29: an empty item: it forbids nothing
+            warning[empty-value] f:1:34: an empty item: it forbids nothing
+            warning[empty-value] f:2:18: an empty item: it forbids nothing
+        "#]],
+    );
+    check(
         "destructiveCommands: ['rm', '(?<=a)b']\nsensitivePaths: ['\\.pem$']\n",
         &expect![[r#"
             3 rules, usable: true

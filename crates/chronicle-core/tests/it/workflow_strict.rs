@@ -248,3 +248,21 @@ fn a_star_in_the_name_of_a_tool_stands_for_anything() {
     assert_eq!(both.allow, Some(list(&["mcp__mine__*"])));
     assert_eq!(both.exactly(), None, "no agent's own list knows a star");
 }
+
+#[test]
+fn a_field_without_a_value_is_left_out_before_and_after_its_other_name() {
+    let texts = [
+        "phases:\n  a: {tools: {allow: [read], whitelist: }}\n",
+        "phases:\n  a: {tools: {whitelist: , allow: [read]}}\n",
+        "states:\nphases:\n  a: {instructions: work}\n",
+        "phases:\n  a: {instructions: work}\nstates:\n",
+        "commandName: q\ncommand_name:\nphases:\n  a: {instructions: work}\n",
+    ];
+    for text in texts {
+        assert_eq!(problems(text), "", "{text}");
+    }
+    let both = "phases:\n  a: {tools: {allow: [read], whitelist: [read]}}\n";
+    assert!(problems(both).contains("conflicting-fields"), "{}", problems(both));
+    let none = "phases:\nstates:\n";
+    assert!(problems(none).contains("no-phases"), "{}", problems(none));
+}

@@ -1,9 +1,10 @@
 //! Claude Code, driven over lines of JSON both ways. What it prints was seen by running it: `docs/agents/claude.md`.
 //!
-//! This file writes; `claude/reading.rs` reads. It asks before every tool, reads included; signals come through the MCP
-//! server `chronicle mcp`, which it is told to start, and which is answered by the supervisor itself.
+//! This file writes; `claude/reading.rs` reads. It asks before every tool, reads included (`claude/lock.rs`); signals come through
+//! the MCP server `chronicle mcp`, which it is told to start, and which is answered by the supervisor itself.
 
 mod background;
+mod lock;
 mod reading;
 mod tools;
 mod totals;
@@ -13,7 +14,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ impl Adapter for Claude {
         let mut argv: Vec<OsString> = self.program.iter().map(OsString::from).collect();
         argv.extend(MODE.iter().map(OsString::from));
         let mut option = |name: &str, value: OsString| argv.extend([name.into(), value]);
-        option("--settings", r#"{"permissions":{"ask":["*"]}}"#.into());
+        option("--settings", settings().to_string().into());
         option("--disallowedTools", NOT_HERE.into());
         // Its own list would bind its sub-agents, too, and it knows no `*`: where they are free, and where names are open, the
         // worker's calls are judged one by one.
@@ -126,7 +126,9 @@ impl Adapter for Claude {
 
     fn open(&mut self, order: &Order) -> Vec<String> {
         self.reading = ClaudeReader::of(order.project.clone());
-        self.prompt(&order.handover)
+        let mut lines = vec![lock::request()];
+        lines.extend(self.prompt(&order.handover));
+        lines
     }
 
     fn read(&mut self, line: &str) -> Vec<Seen> {
@@ -138,15 +140,7 @@ impl Adapter for Claude {
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Vec<String> {
-        let Some(request) = self.reading.take_question(id) else { return Vec::new() };
-        let response = match answer {
-            // The input stays its own: ours was redacted.
-            Answer::Verdict(Verdict::Allowed) => json!({"behavior": "allow"}),
-            Answer::Verdict(Verdict::Denied(why)) | Answer::Refused(why) => deny(why),
-            _ => deny("the attempt is over: end your turn now"),
-        };
-        let inner = json!({"subtype": "success", "request_id": request, "response": response});
-        vec![json!({"type": "control_response", "response": inner}).to_string()]
+        self.reading.answer(id, answer).into_iter().collect()
     }
 
     fn prompt(&mut self, text: &str) -> Vec<String> {
@@ -224,6 +218,12 @@ fn signal_server(order: &Order, prefers_http: bool) -> Value {
     json!({"mcpServers": {"chronicle": server}})
 }
 
+/// Settings that stand above those of its user and of the project.
+fn settings() -> Value {
+    // Variables too: its user's settings may set them, which counts for more than the environment that it is started with.
+    json!({"permissions": {"ask": ["*"]}, "env": environment()})
+}
+
 /// Without the memory that it keeps per project by itself: a fresh worker would read what another one wrote there.
 fn environment() -> BTreeMap<String, String> {
     let variables = [
@@ -254,8 +254,4 @@ fn effort(thinking: &str) -> Option<&'static str> {
         "max" => Some("max"),
         _ => None,
     }
-}
-
-fn deny(why: &str) -> Value {
-    json!({"behavior": "deny", "message": why})
 }

@@ -112,17 +112,23 @@ fn plan(
     let mut target = target(folder, book, &order.undoing, now)?;
     // What changed since the last tree was recorded by nobody, so it counts as people's.
     target.edited.extend(book.last().map(|last| (last, now.clone())));
-    let differs = trees.touched(&[(now.clone(), target.tree.clone())])?;
+    let mut differs = trees.touched(&[(now.clone(), target.tree.clone())])?;
+    // May have been written by a worker, and no tree can tell: they are named, so that nobody takes them for restored.
+    let written = trees.written_since(now, folder.begun())?;
+    differs.extend(written.iter().cloned());
     let mut names = if order.files.is_empty() {
         trees.touched(&target.worked)?
     } else {
         named(&folder.project, &differs, &order.files)?
     };
     let unknown = trees.unrecorded(now, &target.tree)?;
+    let is_unknown = |name: &Vec<u8>| unknown.has(name) || written.contains(name);
+    let is_asked =
+        |name: &Vec<u8>| names.contains(name) || (order.files.is_empty() && written.contains(name));
     let unrecorded: BTreeSet<Vec<u8>> =
-        differs.iter().filter(|name| names.contains(*name) && unknown.has(name)).cloned().collect();
+        differs.iter().filter(|name| is_asked(name) && is_unknown(name)).cloned().collect();
     // A file whose content is in no tree could not be brought back by `--back`, so it is neither written nor removed.
-    names.retain(|name| !unknown.has(name));
+    names.retain(|name| !is_unknown(name));
     // The result is a tree of its own, with every file that stays as it is now: restoring is then one comparison, before and
     // after a crash alike.
     let to = trees.blend(folder.id.as_str(), now, &target.tree, &names)?;

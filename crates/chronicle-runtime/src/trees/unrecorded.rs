@@ -5,12 +5,16 @@
 //! whole, like a file.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use chronicle_core::base::ids::TreeId;
+use chronicle_core::base::time::Millis;
 
 use super::diff::DiffEntry;
 use super::found::Found;
+use super::names::{Name, below, parts};
 use super::{Trees, TreesError};
 
 /// Content of the mark. The zero byte makes it binary, so that it has no lines to show or to count.
@@ -69,6 +73,35 @@ impl Trees {
         self.git.run("mark files", write.input(MARK.to_vec()))?;
         self.index_info(index, &entries)?;
         Ok(true)
+    }
+
+    /// Files that a tree has not recorded, and that somebody has written to since. Two trees have the same mark for such a file, so
+    /// that they do not show it.
+    pub(crate) fn written_since(
+        &self,
+        tree: &TreeId,
+        since: Millis,
+    ) -> Result<BTreeSet<Name>, TreesError> {
+        let args = ["ls-tree", "-r", "-z", tree.as_str()];
+        let ran = self.git.run("list a tree", self.git.call(&self.index(), &[], &args))?;
+        let mut names = BTreeSet::new();
+        for entry in parts(&ran.stdout) {
+            let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            let (about, name) = (&entry[..at], &entry[at + 1..]);
+            let is_marked = about.ends_with(MARK_ID.as_bytes());
+            // The time of the last change of the file or of its mode; programs cannot set this one back.
+            let changed = |meta: fs::Metadata| {
+                let ms = meta
+                    .ctime()
+                    .saturating_mul(1_000)
+                    .saturating_add(meta.ctime_nsec() / 1_000_000);
+                u64::try_from(ms).is_ok_and(|ms| ms >= since.0)
+            };
+            if is_marked && fs::symlink_metadata(below(&self.git.work, name)).is_ok_and(changed) {
+                names.insert(name.to_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// Files that either of two trees has not recorded, as far as they differ there.

@@ -129,6 +129,31 @@ fn needs_claude_is_ended_at_its_budget_where_messages_come_in_parts() {
     yard.assert_spent_as_served();
 }
 
+/// Where streams break, Claude asks again for the whole answer at once, whose cost no piece tells: it is asked for.
+#[test]
+fn needs_claude_is_ended_at_its_budget_where_streams_break() {
+    let kind = Kind::Claude;
+    let workflow = "name: One\nphases: {work: {next: [done], limits: {idle: 3m, retries: 0}}}\n";
+    let usage = json!({"input": 5_000, "output": 1_000});
+    let broken = json!({"calls": [kind.shell("echo no >> n.txt")], "cut": true, "usage": {"input": 1, "output": 1}});
+    let turns = json!([
+        broken,
+        {"calls": [kind.shell("echo 1 >> n.txt")], "usage": usage},
+        broken,
+        {"calls": [kind.shell("echo 2 >> n.txt")], "usage": usage},
+        // Nobody lets it go: only the budget ends this turn in time.
+        {"stall": {"name": "never"}, "say": "Too late."},
+    ]);
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
+    let args = [yard.run_args().as_slice(), &["--budget-tokens", "11000"]].concat();
+    yard.exits(yard.chronicle(&args), 4).talks("its budget allows no more work");
+    let spent = yard.session.json(&["status"])["spent"]["tokens"].as_u64().unwrap();
+    assert!((12_000..13_000).contains(&spent), "{spent}");
+    let lines = yard.session.read("n.txt");
+    assert!(["1\n", "1\n2\n"].contains(&lines.as_str()), "{lines}");
+    yard.session.assert_nothing_lives();
+}
+
 /// Longer than it takes; the runner's own limit comes first.
 const PATIENCE: Duration = Duration::from_mins(1);
 

@@ -198,6 +198,9 @@ fn asks_and_waits_set(kind: Kind, settings: &str) {
     let workflow = "name: One\nphases: {work: {next: [done], limits: {idle: 6s}}}\n";
     let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", &turns)]));
     yard.set(settings);
+    // Shorter than the person takes. It is not for the agent's settings to say how long a question waits.
+    let impatient = json!({"env": {"MCP_TOOL_TIMEOUT": "2000"}}).to_string();
+    yard.session.write("../home/.claude/settings.json", impatient);
     let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
     until("it asks, or is over", || {
         supervisor.talk().contains("Which colour?") || supervisor.has_ended()

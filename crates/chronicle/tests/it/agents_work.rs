@@ -265,6 +265,39 @@ fn needs_claude_asks_whatever_its_settings_allow() {
     assert!(!yard.session.has("made"));
 }
 
+/// Hooks of the user and of the project may answer its question for leave before Chronicle does. What is denied does not run all the
+/// same, and what a person has to answer is waited for.
+#[test]
+fn needs_claude_asks_whatever_its_hooks_answer() {
+    let workflow = "name: One\nphases: {work: {next: [done], tools: {deny: [bash]}}}\n";
+    let kind = Kind::Claude;
+    let mut turns: Vec<_> =
+        (0..8).map(|at| json!({"calls": [kind.shell(&format!("touch made{at}"))]})).collect();
+    turns.push(json!({"calls": [kind.write("allowed.txt", "this is")]}));
+    turns.push(json!({"calls": [kind.leave("done", "could do nothing")]}));
+    turns.push(json!({"say": "Done."}));
+    let talk = talk("main", "`work`: ", &json!(turns));
+    let allow = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
+    let hook = json!({"type": "command", "command": format!("echo '{allow}'")});
+    let settings = json!({"hooks": {"PermissionRequest": [{"matcher": "", "hooks": [hook]}]}});
+    let yard = AgentYard::new(kind, workflow, &json!([talk]));
+    yard.session.write(".claude/settings.json", settings.to_string());
+    yard.session.write("../home/.claude/settings.json", settings.to_string());
+    yard.exits(yard.run(), 0);
+    yard.assert_played();
+    let told = results(&yard);
+    for (at, text) in told[..8].iter().enumerate() {
+        assert!(text.contains("this phase denies the tool"), "{at}: {told:?}");
+        assert!(!yard.session.has(&format!("made{at}")));
+    }
+    assert!(yard.session.has("allowed.txt"), "{told:?}");
+    // Two locks, and one line of the ledger for each call.
+    let calls = yard.session.events_of("tool_called");
+    let bash = calls.iter().filter(|event| event["data"]["tool"] == "Bash");
+    assert_eq!(bash.count(), 8, "{calls:?}");
+    yard.session.assert_whole();
+}
+
 /// Where a phase lists its tools, the model is offered those and ours alone; what else it calls does not run.
 fn has_its_list_of_tools(kind: Kind) {
     let workflow = "name: One\nphases: {work: {next: [done], tools: {allow: [Read, nonesuch]}}}\n";

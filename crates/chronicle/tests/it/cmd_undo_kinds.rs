@@ -94,6 +94,25 @@ fn needs_git_a_file_that_was_too_large_is_never_replaced_and_its_end_is_told() {
     assert_eq!(json["unrecorded"], serde_json::json!(["big", "gone"]));
 }
 
+/// No tree has the content of a large file, so none shows that it was written to.
+#[test]
+fn needs_git_a_large_file_that_was_written_to_is_named() {
+    for command in ["printf x >> big", "chmod +x big", "cp other big"] {
+        let session = project(&[&format!("{command}; echo w >> base")]);
+        session.write(".chronicle/config.toml", "[trees]\nmax_file_mb = 1\n");
+        session.write("big", vec![b'x'; 2_000_000]);
+        session.write("other", vec![b'y'; 2_000_000]);
+        session.write("quiet", vec![b'z'; 2_000_000]);
+        session.write("base", "b\n");
+        session.run().exits(0);
+        let said = undo(&session, &["--all", "--file", "big"]).exits(0);
+        assert!(said.stderr.contains("not recorded: big\n"), "{command}: {}", said.stderr);
+        let said = undo(&session, &["--all"]).exits(0).prints("1 file restored.\n  base\n");
+        assert!(said.stderr.contains("not recorded: big\n"), "{command}: {}", said.stderr);
+        assert_eq!(session.read("base"), "b\n");
+    }
+}
+
 #[test]
 fn needs_git_a_moved_folder_is_the_workers_on_both_sides() {
     for command in ["mv s s2", "mkdir n; mv s n/s2", "mv s s2; ln -s s2 s"] {

@@ -106,7 +106,8 @@ pub fn read_rules(source: &Source) -> RulesRead {
 fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
     let Some(items) = list(field, problems) else { return };
     for item in items {
-        if item.value == Value::Null {
+        // An empty text is how a file without a value looks once a program has written it.
+        if item.value == Value::Null || item.text().is_some_and(|text| text.trim().is_empty()) {
             let message = "an empty item: it forbids nothing";
             problems.push(Finding::warning("empty-value", item.span, message));
             continue;

@@ -16,7 +16,11 @@ pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option
         problems.push(finding);
         return None;
     };
-    let phases = match fields.iter().position(|field| is_phases(&field.name)) {
+    // An empty one counts as left out, so it must not hide the other.
+    let says = |field: &Field| is_phases(&field.name) && field.value.value != Value::Null;
+    let first = fields.iter().position(says);
+    let first = first.or_else(|| fields.iter().position(|field| is_phases(&field.name)));
+    let phases = match first {
         Some(index) => read_phases(fields.remove(index)),
         None => Phases::Missing,
     };

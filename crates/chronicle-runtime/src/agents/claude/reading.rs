@@ -11,11 +11,13 @@ use chronicle_core::base::limits::{TEXT_MAX, bounded};
 use chronicle_core::base::quote::quoted;
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::event::input::Answer;
 use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Caller, Change, CrashClass};
 use serde_json::Value;
 
 use super::background::Background;
+use super::lock::{self, Lock, Waiting};
 use super::tools::known;
 use super::totals::{self, Totals};
 use super::turns::Turns;
@@ -44,8 +46,8 @@ const ANNOUNCED_MAX: usize = 32;
 #[derive(Default)]
 pub(super) struct ClaudeReader {
     project: PathBuf,
-    /// Calls that wait for leave, with the id of the question.
-    open: VecDeque<(String, String)>,
+    /// Calls that wait for a verdict.
+    waiting: Waiting,
     /// Calls that were asked about.
     asked: VecDeque<String>,
     /// The last calls that it announced: which, of what tool, with what input.
@@ -62,6 +64,8 @@ pub(super) struct ClaudeReader {
     told: Option<(String, Usage)>,
     /// The model of the message that is on its way.
     model: Option<String>,
+    /// The last message that came in pieces, which tell what it cost.
+    streamed: Option<String>,
     reset: Option<Millis>,
 }
 
@@ -70,10 +74,9 @@ impl ClaudeReader {
         Self { project, ..Self::default() }
     }
 
-    /// The question that a call waits for; it can be answered once.
-    pub(super) fn take_question(&mut self, call: &str) -> Option<String> {
-        let at = self.open.iter().position(|(open, _)| open == call)?;
-        self.open.remove(at).map(|(_, request)| request)
+    /// The line that tells a call's verdict.
+    pub(super) fn answer(&mut self, call: &str, answer: &Answer) -> Option<String> {
+        self.waiting.answer(call, answer)
     }
 
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
@@ -84,13 +87,15 @@ impl ClaudeReader {
         match text(&message, "type") {
             Some("system") => self.system(&message),
             Some("stream_event") => self.stream(&message),
-            Some("assistant") => self.of_sub_agent(&message),
+            Some("assistant") => self.block(&message),
             Some("user") => self.results(&message),
             Some("control_request") => self.question(&message),
             Some("control_cancel_request") => self.withdrawn(&message),
             Some("result") => self.result(&message),
             Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
-            Some("control_response") => self.totals.answered(&message),
+            Some("control_response") => {
+                lock::answered(&message).unwrap_or_else(|| self.totals.answered(&message))
+            }
             Some("tool_progress" | "tool_use_summary" | "keep_alive") => alive(),
             other => line::of_unknown_type(other),
         }
@@ -114,6 +119,7 @@ impl ClaudeReader {
             Some("message_start") => {
                 let begun = &event["message"];
                 self.model = text(begun, "model").map(|model| bounded(model, NAME_MAX));
+                self.streamed = text(begun, "id").map(|id| bounded(id, NAME_MAX));
                 self.spent(text(begun, "id"), &begun["usage"], self.model.clone())
             }
             Some("message_delta") => {
@@ -147,10 +153,13 @@ impl ClaudeReader {
         }
     }
 
-    /// Its text came in pieces before. Of what its sub-agents spend this tells how it begins; the rest is asked for.
-    fn of_sub_agent(&mut self, message: &Value) -> Vec<Seen> {
-        self.announce(&message["message"]);
-        if message["parent_tool_use_id"].is_null() {
+    /// A block of a message. The worker's own came in pieces before, which told what it cost. Of a sub-agent's message, and of one
+    /// that came whole because streams fail, this may tell only how it begins; the rest is asked for.
+    fn block(&mut self, message: &Value) -> Vec<Seen> {
+        let said = &message["message"];
+        self.announce(said);
+        let is_worker = message["parent_tool_use_id"].is_null();
+        if is_worker && text(said, "id") == self.streamed.as_deref() {
             return alive();
         }
         self.totals.want();
@@ -158,7 +167,6 @@ impl ClaudeReader {
         if self.totals.are_told() {
             return alive();
         }
-        let said = &message["message"];
         let model = text(said, "model").map(|model| bounded(model, NAME_MAX));
         self.spent(text(said, "id"), &said["usage"], model)
     }
@@ -186,19 +194,16 @@ impl ClaudeReader {
 
     fn question(&mut self, message: &Value) -> Vec<Seen> {
         let request = &message["request"];
-        if text(request, "subtype") != Some("can_use_tool") {
-            return alive();
-        }
+        let Some(by) = Lock::of(request) else { return alive() };
+        let (tool, input, is_sub_agent) = by.call(request);
         let id = text(message, "request_id").unwrap_or_default();
         // The call's own id, because its result is reported under that one and not under the id of the question.
         let call = text(request, "tool_use_id").unwrap_or(id);
-        let tool = text(request, "tool_name").unwrap_or_default();
         if !fits(id) || !fits(call) || !fits(tool) {
             return unanswerable();
         }
-        keep(&mut self.open, (call.to_owned(), id.to_owned()));
+        self.waiting.add(call, id, by);
         let own = tool.strip_prefix(OURS);
-        let is_sub_agent = !request["agent_id"].is_null();
         if is_sub_agent {
             self.totals.want();
         }
@@ -210,18 +215,18 @@ impl ClaudeReader {
             return vec![Seen::Signal { request: call.to_owned(), signal: Signal::Malformed(why) }];
         }
         keep(&mut self.asked, call.to_owned());
-        if own.is_some_and(|own| ends_turn(own, &request["input"])) {
+        if own.is_some_and(|own| ends_turn(own, input)) {
             keep(&mut self.parting, call.to_owned());
         }
         let by = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
-        let (name, input) = (own.unwrap_or(tool), request["input"].clone());
-        vec![Seen::Permission(RawCall::new(call, name, input, &known(tool), by).into())]
+        let name = own.unwrap_or(tool);
+        vec![Seen::Permission(RawCall::new(call, name, input.clone(), &known(tool), by).into())]
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
         let id = text(message, "request_id").unwrap_or_default();
         // Claude no longer waits for it, so there is nothing left to answer.
-        self.open.retain(|(_, request)| request != id);
+        self.waiting.forget(id);
         alive()
     }
 
@@ -234,7 +239,7 @@ impl ClaudeReader {
             self.totals.want();
         }
         let mut seen: Vec<Seen> =
-            blocks.iter().filter_map(|block| self.tool_end(message, block)).collect();
+            blocks.iter().flat_map(|block| self.tool_end(message, block)).collect();
         let worked = |seen: &Seen| matches!(seen, Seen::ToolEnd { ok: true, .. });
         // Only of a call that worked: what a failed one describes is not on disk.
         if seen.iter().any(worked) {
@@ -243,27 +248,32 @@ impl ClaudeReader {
         if seen.is_empty() { alive() } else { seen }
     }
 
-    fn tool_end(&mut self, message: &Value, block: &Value) -> Option<Seen> {
-        let call = text(block, "tool_use_id").filter(|_| block["type"] == "tool_result")?;
+    fn tool_end(&mut self, message: &Value, block: &Value) -> Vec<Seen> {
+        let id = text(block, "tool_use_id").filter(|_| block["type"] == "tool_result");
+        let Some(call) = id else { return Vec::new() };
         let ok = block["is_error"] != true;
         if ok && self.parting.iter().any(|parting| parting == call) {
             self.turns.ends_soon();
         }
+        if self.barred.iter().any(|barred| barred == call) {
+            return Vec::new();
+        }
         let was_asked = self.asked.iter().any(|asked| asked == call);
         // Claude refuses some calls by itself without asking us. Such an end must not look like a tool that ran without
         // permission.
-        let never_ran = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN))
-            || was_kept_from_running(message, call);
-        if self.barred.iter().any(|barred| barred == call) {
-            return None;
+        let is_its_error = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
+        let was_kept = was_kept_from_running(message, call);
+        let is_worker = message["parent_tool_use_id"].is_null();
+        let by = if is_worker { Caller::Worker } else { Caller::SubAgent };
+        let refused = || self.refused(call, text(block, "content").unwrap_or_default(), by);
+        if !was_asked && !ok && (is_its_error || was_kept) {
+            return refused().into_iter().collect();
         }
-        if !was_asked && !ok && never_ran {
-            let is_worker = message["parent_tool_use_id"].is_null();
-            let by = if is_worker { Caller::Worker } else { Caller::SubAgent };
-            return self.refused(call, text(block, "content").unwrap_or_default(), by);
-        }
-        let goes_on = self.background.returned(call, ok);
-        goes_on.or_else(|| Some(Seen::ToolEnd { call: bounded(call, NAME_MAX), ok }))
+        // Allowed by us, and then forbidden by a rule or a hook of its user: the end alone would not say why.
+        let forbidden = (!ok && was_kept && self.waiting.allowed(call)).then(refused).flatten();
+        let end = self.background.returned(call, ok);
+        let end = end.unwrap_or_else(|| Seen::ToolEnd { call: bounded(call, NAME_MAX), ok });
+        [Some(end), forbidden].into_iter().flatten().collect()
     }
 
     /// A call that it refused by itself, if it is known which one that was.
@@ -292,7 +302,8 @@ impl ClaudeReader {
             Some("background_tasks_changed") => self.turns.running(message),
             Some("task_started") => self.background.begin(message),
             Some("task_updated") => self.background.change(message),
-            Some("task_progress") => self.totals.want(),
+            // A summary is a request of its own, whose cost no other line tells.
+            Some("task_progress" | "compact_boundary") => self.totals.want(),
             Some("task_notification") => {
                 self.totals.want();
                 return self.background.end(message).map_or_else(alive, |end| vec![end]);

@@ -227,7 +227,9 @@ impl<'a> AgentReader<'a> {
 
     /// Has a call judged, and remembers whether it may run.
     fn judge(&mut self, call: Call) -> Option<Answer> {
-        self.begins_tool(&call.tool);
+        if !self.verdicts.has(&call) {
+            self.begins_tool(&call.tool);
+        }
         let (id, sum) = (call.id.clone(), call.sum);
         let asked = AttemptReport::ToolCalled { call: Box::new(call) };
         let answer = self.shared.reporter.ask(asked);

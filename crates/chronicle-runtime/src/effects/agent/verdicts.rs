@@ -25,9 +25,7 @@ struct JudgedCall {
 impl Verdicts {
     /// Remembers an announcement, unless the call has a verdict. If too many are open, the end of a forgotten one is a breach.
     pub(super) fn announce(&mut self, call: Call) {
-        let is_it =
-            |known: &JudgedCall| !known.has_ended && known.sum == call.sum && known.id == call.id;
-        if self.judged.iter().any(is_it) {
+        if self.has(&call) {
             return;
         }
         if self.announced.len() >= VERDICTS_MAX {
@@ -58,6 +56,13 @@ impl Verdicts {
             self.judged.pop_front();
         }
         self.judged.push_back(JudgedCall { id, sum, may_run, has_ended: false });
+    }
+
+    /// True if this call has a verdict and has not ended. An agent with two locks asks twice about a call.
+    pub(super) fn has(&self, call: &Call) -> bool {
+        let is_it =
+            |known: &JudgedCall| !known.has_ended && known.sum == call.sum && known.id == call.id;
+        self.judged.iter().any(is_it)
     }
 
     /// Whether a call that ended so had leave to run; one that was denied may only fail. An end names its call by the id alone.

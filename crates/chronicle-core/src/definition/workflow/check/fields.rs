@@ -40,10 +40,11 @@ impl<'d, 'p> Fields<'d, 'p> {
         self.asked.push(name);
         let names = info.names;
         let mut found: Option<&'d Field> = None;
-        for field in self.said.iter().filter(|field| names.contains(&field.name.as_str())) {
+        // `name:` with nothing behind it is how people leave a field out. It must not hide an alias that is set, nor count as
+        // a second value beside it.
+        let said = self.said.iter().filter(|field| field.value.value != Value::Null);
+        for field in said.filter(|field| names.contains(&field.name.as_str())) {
             match found {
-                // `name:` with nothing behind it is how people leave a field out. It must not hide an alias that is set.
-                None if field.value.value == Value::Null => {}
                 None => found = Some(field),
                 // Two names of one field: whichever were taken, the other one would be ignored in silence.
                 Some(first) => self.problems.push(both(first, field)),

@@ -16,6 +16,10 @@ const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete_fi
     task taskoutput taskstop todoread todowrite toolsearch update_plan view_image web_fetch web_search webfetch \
     websearch write write_file";
 
+/// Words that people write for how many tools they mean. No agent reads them so.
+const NO_TOOLS: [&str; 8] =
+    ["all", "any", "every", "everything", "none", "nothing", "inherit", "default"];
+
 const SUB_AGENTS: &[(&str, bool)] = &[("bound", false), ("free", true)];
 
 /// Reads `tools` of a phase.
@@ -95,8 +99,9 @@ pub(crate) fn doubt(name: &Named, list: List, format: Format) -> Option<Finding>
     }
     let message = format!("no agent that Chronicle knows has a tool {}", quoted(text));
     let Some(meant) = closest(text, known()) else {
-        // Other programs have tools of their own.
-        if format != Format::Native {
+        // Other programs have tools of their own, but none of them is called `all`: such a list would allow nothing at all.
+        let is_a_number = NO_TOOLS.iter().any(|word| word.eq_ignore_ascii_case(text));
+        if format != Format::Native && !is_a_number {
             return None;
         }
         let finding = Finding::warning("unknown-tool", name.at, message);

@@ -48,6 +48,8 @@ pub(super) fn class_of_status(status: u64) -> Option<CrashClass> {
         429 => Some(CrashClass::Quota),
         // The request itself is wrong: a model that does not exist, an input that is not taken, a bill that nobody paid.
         400 | 402 | 404 | 405 | 422 => Some(CrashClass::Refused),
+        // Too large as a whole: the same session would be refused again, a fresh one may fit.
+        413 => Some(CrashClass::ContextFull),
         500..=599 => Some(CrashClass::Overload),
         _ => None,
     }
@@ -98,6 +100,7 @@ mod tests {
             (402, CrashClass::Refused),
             (403, CrashClass::Auth),
             (404, CrashClass::Refused),
+            (413, CrashClass::ContextFull),
             (422, CrashClass::Refused),
             (429, CrashClass::Quota),
             (500, CrashClass::Overload),

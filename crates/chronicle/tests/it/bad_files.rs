@@ -176,7 +176,7 @@ fn a_lock_on_the_projects_files_that_is_no_file_is_told() {
     let lock = session.path(".chronicle/worktrees/shared.lock");
     fs::create_dir_all(lock.parent().unwrap()).unwrap();
     symlink("/dev/zero", &lock).unwrap();
-    session.run().exits(2).talks("a symbolic link is in the place of the file");
+    session.run().exits(6).talks("a symbolic link is in the place of the file");
 }
 
 /// The limit of a shell on file sizes ends a process without a word, unless it is told to go on.

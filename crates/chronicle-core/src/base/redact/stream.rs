@@ -17,6 +17,9 @@ static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){words}")).ok()
 });
 
+/// From so many letters on, the beginning of a word may be half of a key.
+const TELLING_MIN: usize = 16;
+
 impl Redactor {
     /// The end of a text that stops in the middle of a word, or of a known secret: the first half of what the next text of the same
     /// worker may go on with. Empty if the text stops after a sentence, a line or a space.
@@ -165,9 +168,15 @@ impl Pieces {
         }
     }
 
-    /// True if the last piece may be half of a secret, and the other half may come after something else.
-    pub fn is_broken_off(&self) -> bool {
-        self.joined.len() > self.carried && self.breaks.last() == Some(&self.joined.len())
+    /// True if the last piece ends with what is worth hiding if the other half of a secret comes after something else. A plain word is
+    /// not: it is the beginning of many things, and what is held back for it is missing after a kill.
+    pub fn is_broken_off(&self, redactor: &Redactor) -> bool {
+        let is_open =
+            self.joined.len() > self.carried && self.breaks.last() == Some(&self.joined.len());
+        let end = redactor.unfinished(&self.joined);
+        let is_odd = |it: char| it.is_ascii_digit() || "_-+/=".contains(it);
+        let is_telling = end.len() >= TELLING_MIN || end.contains(is_odd);
+        is_open && (is_telling || redactor.begun(&self.joined) > 0)
     }
 
     /// True if more is held back than any secret is long.
@@ -315,10 +324,10 @@ mod tests {
         let mut pieces = Pieces::default();
         pieces.add(&["a ", &key[..20]].concat());
         pieces.break_off(&redactor);
-        assert!(pieces.is_broken_off());
+        assert!(pieces.is_broken_off(&redactor));
         pieces.add(&[&key[20..], " b."].concat());
         pieces.break_off(&redactor);
-        assert!(!pieces.is_broken_off());
+        assert!(!pieces.is_broken_off(&redactor));
         pieces.add("c");
         let written = pieces.take_and_carry(&redactor);
         let expected = ["a [redacted]", " b.", "c"].map(str::to_owned).to_vec();
@@ -327,7 +336,7 @@ mod tests {
         pieces.end();
         pieces.add(&key[..20]);
         assert_eq!(pieces.take_and_carry(&redactor).pieces, None);
-        assert!(!pieces.is_broken_off(), "nothing waits");
+        assert!(!pieces.is_broken_off(&redactor), "nothing waits");
         pieces.add(&key[20..]);
         let written = pieces.take_and_carry(&redactor);
         assert_eq!(written.pieces, Some(vec![REDACTED.to_owned()]));

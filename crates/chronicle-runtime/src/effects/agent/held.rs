@@ -101,7 +101,7 @@ impl Held {
         self.said.break_off(redactor);
         self.thought.break_off(redactor);
         self.typed.end();
-        if !self.said.is_broken_off() && !self.thought.is_broken_off() {
+        if !self.said.is_broken_off(redactor) && !self.thought.is_broken_off(redactor) {
             self.write(redactor, transcript);
         }
     }
@@ -242,6 +242,19 @@ mod tests {
         let text = transcript(&[&format!("It is {first}"), &format!("{second} now.")], BETWEEN_MAX);
         assert!(text.contains(first), "as the guide says: too much came between");
         assert!(!text.contains(second));
+    }
+
+    #[test]
+    fn only_what_may_be_half_a_secret_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let (redactor, path) = (Redactor::default(), folder.path().join("transcript"));
+        let transcript = Transcript::create(&path);
+        for (text, waits) in [("Now I run the tests", false), ("It is ghp_Ab3", true)] {
+            let mut held = Held::default();
+            held.add(HeldKind::Said, text, text, &redactor, &transcript);
+            held.break_off(&redactor, &transcript);
+            assert_eq!(!held.lines.is_empty(), waits, "{text}");
+        }
     }
 
     #[test]

@@ -29,25 +29,20 @@ pub(super) fn request() -> String {
     json!({"type": "control_request", "request_id": REQUEST, "request": request}).to_string()
 }
 
-/// What its answer to that line means; `None` if it answers another.
-pub(super) fn answered(message: &Value) -> Option<Vec<Seen>> {
-    let response = &message["response"];
-    if text(response, "request_id") != Some(REQUEST) {
-        return None;
-    }
-    if text(response, "subtype") == Some("success") {
-        return Some(alive());
-    }
-    // Without the hook a forbidden call might run, so nothing may begin.
-    let why = text(response, "error").unwrap_or("it does not say why");
-    let text = format!("it does not let Chronicle judge its tools ({why}); update Claude Code");
-    Some(vec![Seen::Error { class: CrashClass::Protocol, text }])
+/// It asks for leave without having asked the hook: whatever is answered, a hook of its user may answer first.
+pub(super) fn is_open() -> Vec<Seen> {
+    let text =
+        "it called a tool without asking Chronicle's hook first; update Claude Code".to_owned();
+    vec![Seen::Error { class: CrashClass::Protocol, text }]
 }
 
-/// Calls that wait for a verdict, and those that were allowed.
+/// Calls that wait for a verdict, those that the hook was asked about, and those that were allowed.
 #[derive(Default)]
 pub(super) struct Waiting {
     asked: VecDeque<Asked>,
+    hooked: VecDeque<String>,
+    /// It has agreed to ask the hook, so that every question must have been there first.
+    has_hook: bool,
     allowed: VecDeque<String>,
 }
 
@@ -88,8 +83,32 @@ impl Lock {
 }
 
 impl Waiting {
-    pub(super) fn add(&mut self, call: &str, request: &str, by: Lock) {
+    /// What its answer to the request for the hook means; `None` if it answers another.
+    pub(super) fn answered(&mut self, message: &Value) -> Option<Vec<Seen>> {
+        let response = &message["response"];
+        if text(response, "request_id") != Some(REQUEST) {
+            return None;
+        }
+        self.has_hook = text(response, "subtype") == Some("success");
+        if self.has_hook {
+            return Some(alive());
+        }
+        // Without the hook a forbidden call might run, so nothing may begin.
+        let why = text(response, "error").unwrap_or("it does not say why");
+        let text = format!("it does not let Chronicle judge its tools ({why}); update Claude Code");
+        Some(vec![Seen::Error { class: CrashClass::Protocol, text }])
+    }
+
+    /// False if the second lock asks and the first never did.
+    #[must_use]
+    pub(super) fn add(&mut self, call: &str, request: &str, by: Lock) -> bool {
+        if by == Lock::Hook {
+            keep(&mut self.hooked, call.to_owned());
+        } else if self.has_hook && !self.hooked.iter().any(|hooked| hooked == call) {
+            return false;
+        }
         keep(&mut self.asked, Asked { call: call.to_owned(), request: request.to_owned(), by });
+        true
     }
 
     /// Whether we have allowed that call.
@@ -130,5 +149,32 @@ impl Waiting {
         };
         let inner = json!({"subtype": "success", "request_id": request, "response": response});
         Some(json!({"type": "control_response", "response": inner}).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_must_have_been_at_the_hook_first() {
+        let mut waiting = Waiting::default();
+        let agreed = json!({"response": {"subtype": "success", "request_id": REQUEST}});
+        assert_eq!(waiting.answered(&agreed), Some(alive()));
+        assert!(!waiting.add("c1", "q1", Lock::Question), "it never asked the hook");
+        assert!(waiting.add("c2", "h2", Lock::Hook));
+        let allowed = Answer::Verdict(Verdict::Allowed);
+        assert!(waiting.answer("c2", &allowed).is_some_and(|line| line.contains("\"h2\"")));
+        assert!(waiting.add("c2", "q2", Lock::Question));
+        assert!(waiting.answer("c2", &allowed).is_some_and(|line| line.contains("\"q2\"")));
+        assert!(waiting.allowed("c2") && !waiting.allowed("c1"));
+    }
+
+    #[test]
+    fn who_refuses_the_hook_is_stopped() {
+        let refused =
+            json!({"response": {"subtype": "error", "request_id": REQUEST, "error": "what?"}});
+        let seen = Waiting::default().answered(&refused).unwrap_or_default();
+        assert!(matches!(&seen[..], [Seen::Error { class: CrashClass::Protocol, .. }]), "{seen:?}");
     }
 }

@@ -82,7 +82,7 @@ impl ClaudeReader {
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
         let message = match line::parse(line) {
             Ok(message) => message,
-            Err(seen) => return seen,
+            Err(seen) => return end_of_long(line).map_or(seen, |end| vec![end]),
         };
         match text(&message, "type") {
             Some("system") => self.system(&message),
@@ -94,7 +94,8 @@ impl ClaudeReader {
             Some("result") => self.result(&message),
             Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
             Some("control_response") => {
-                lock::answered(&message).unwrap_or_else(|| self.totals.answered(&message))
+                let of_hook = self.waiting.answered(&message);
+                of_hook.unwrap_or_else(|| self.totals.answered(&message))
             }
             Some("tool_progress" | "tool_use_summary" | "keep_alive") => alive(),
             other => line::of_unknown_type(other),
@@ -202,7 +203,9 @@ impl ClaudeReader {
         if !fits(id) || !fits(call) || !fits(tool) {
             return unanswerable();
         }
-        self.waiting.add(call, id, by);
+        if !self.waiting.add(call, id, by) {
+            return lock::is_open();
+        }
         let own = tool.strip_prefix(OURS);
         if is_sub_agent {
             self.totals.want();
@@ -360,6 +363,17 @@ fn was_kept_from_running(message: &Value, call: &str) -> bool {
     })
 }
 
+/// How the line of a tool that worked begins, up to the id of its call. A result that failed begins otherwise, and is short.
+const LONG_RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
+
+/// The end of a tool in a line that was too long to be kept, such as a large file that was read or changed. Without it the call would
+/// stay open, and the worker would be stopped for it.
+fn end_of_long(line: &str) -> Option<Seen> {
+    let (_, start) = line.strip_prefix("[a line of ")?.split_once("] ")?;
+    let call = start.strip_prefix(LONG_RESULT)?.split('"').next().filter(|call| fits(call))?;
+    Some(Seen::ToolEnd { call: call.to_owned(), ok: true })
+}
+
 /// Whether a call of ours ends the worker's turn if it is accepted.
 fn ends_turn(tool: &str, input: &Value) -> bool {
     let signal = signal::parse(tool, input);
@@ -454,6 +468,16 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_end_of_a_tool_is_known_from_the_start_of_a_long_line() {
+        let long = r#"[a line of 5000000 bytes, not kept] {"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"The fi"#;
+        let end = Seen::ToolEnd { call: "toolu_1".to_owned(), ok: true };
+        assert_eq!(ClaudeReader::default().read(long), vec![end]);
+        let other =
+            r#"[a line of 5000000 bytes, not kept] {"type":"control_request","request_id":"q"#;
+        assert!(matches!(&ClaudeReader::default().read(other)[..], [Seen::NotUnderstood { .. }]));
+    }
+
     use serde_json::json;
 
     use super::*;

@@ -11,7 +11,7 @@
 //!             └─► view : what people see
 //! ```
 //!
-//! The folders are layers, and import only downwards: `base` < `definition` < `event` < `state` < `words` < `handover` <
+//! The folders are layers, and import only downwards: `base` < `guard` < `definition` < `event` < `state` < `words` < `handover` <
 //! `engine`, with `view` beside `engine`. One concern has the same file name in each of them.
 //!
 //! Start reading at `event/mod.rs` (the words), then `engine/mod.rs` (the decisions).
@@ -23,6 +23,7 @@ pub mod base;
 pub mod definition;
 pub mod engine;
 pub mod event;
+pub mod guard;
 pub mod handover;
 pub mod state;
 pub mod view;

@@ -14,6 +14,7 @@ const NEEDS: &[Need] = &[
     Need { program: "git", about: "trees, worktrees and merges" },
     Need { program: "python3", about: "the agent in the protocol's page" },
     Need { program: "sh", about: "command phases" },
+    Need { program: "bash", about: "what a shell really runs" },
     Need { program: "curl", about: "notices by a webhook" },
     Need { program: "tmux", about: "screens on a real terminal" },
 ];

@@ -16,7 +16,7 @@ struct Layered {
 const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-core/src/",
-        order: "base < definition < event < state < words < handover < engine | view",
+        order: "base < guard < definition < event < state < words < handover < engine | view",
     },
     Layered {
         src: "crates/chronicle-runtime/src/",

@@ -1,6 +1,7 @@
 //! The lowest layer: ids, limits, times, usage, redaction and plain text. It imports none of the others.
 
 pub mod as_text;
+pub(crate) mod bash;
 pub mod cells;
 pub mod ids;
 pub mod limits;

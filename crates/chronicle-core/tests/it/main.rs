@@ -1,6 +1,8 @@
 //! The tests of the pure half, in one binary: no clock, no files, no processes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod acts_bounds;
+mod acts_corpus;
 mod anomalies;
 mod decide;
 mod decide_asks;

@@ -1,5 +1,7 @@
 //! One binary of tests for the runtime.
 
+mod acts_oracle;
+mod acts_scripts;
 mod agents;
 mod agents_calls;
 mod agents_recorded;

@@ -1,0 +1,102 @@
+//! What programs do besides what their arguments name.
+
+use super::invoke::Call;
+use super::options::Read;
+use super::state::State;
+use super::value::Field;
+use super::walk::Walker;
+use super::{DoubtKind, TouchKind};
+
+impl Walker<'_> {
+    /// Flags that make more of an option than its name says.
+    pub(super) fn after_options(
+        &mut self,
+        name: &str,
+        found: &Read,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        // `less +!command` and `vim +command`.
+        if matches!(name, "less" | "more" | "vi" | "vim" | "nvim" | "ex" | "view" | "emacs") {
+            for operand in &found.operands {
+                if operand.begins().starts_with('+') {
+                    self.doubt(
+                        DoubtKind::Code,
+                        &format!("`{name}` is given commands of its own"),
+                        call.span,
+                    );
+                }
+            }
+        }
+        let reads_commands = matches!(name, "ed" | "ex")
+            && !matches!(call.input, super::walk::Input::Given)
+            || matches!(name, "vi" | "vim" | "nvim") && found.has(&["e", "s", "es"]);
+        if reads_commands {
+            self.doubt(DoubtKind::Code, &format!("`{name}` reads commands of its own"), call.span);
+        }
+        let _ = state;
+    }
+
+    /// What programs touch besides their arguments.
+    pub(super) fn beyond(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        let here = Field::text(".");
+        match name {
+            "rsync" => {
+                let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));
+                if let Some((last, before)) = found.operands.split_last() {
+                    if deletes {
+                        self.touch(TouchKind::Delete, last, state, name, call.span);
+                    }
+                    if found.has(&["remove-source-files"]) {
+                        for path in before {
+                            self.touch(TouchKind::Delete, path, state, name, call.span);
+                        }
+                    }
+                }
+            }
+            "curl" if found.has(&["O", "remote-name", "remote-name-all", "J"]) => {
+                self.touch(TouchKind::Write, &Field::unknown(), state, name, call.span);
+            }
+            "wget" if !found.has(&["O", "output-document", "spider"]) => {
+                self.touch(TouchKind::Write, &Field::unknown(), state, name, call.span);
+            }
+            "unzip" if !found.has(&["d", "l", "t", "v", "p", "Z"]) => {
+                self.touch(TouchKind::Write, &here, state, name, call.span);
+            }
+            "patch" if found.operands.is_empty() && !found.has(&["d", "directory", "dry-run"]) => {
+                self.touch(TouchKind::Write, &here, state, name, call.span);
+            }
+            "zip" if found.has(&["m", "move"]) => {
+                for path in found.operands.iter().skip(1) {
+                    self.touch(TouchKind::Delete, path, state, name, call.span);
+                }
+            }
+            "ln" | "link" | "install" if found.operands.len() == 1 => {
+                let kind = if name == "install" { TouchKind::Write } else { TouchKind::Maybe };
+                for path in &found.operands {
+                    self.touch(kind, path, state, name, call.span);
+                }
+                if name != "install" {
+                    self.touch(TouchKind::Write, &here, state, name, call.span);
+                }
+            }
+            "install" if found.has(&["d", "directory"]) => {
+                for path in &found.operands {
+                    self.touch(TouchKind::Write, path, state, name, call.span);
+                }
+            }
+            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "ugrep" => {
+                let is_recursive = !name.ends_with("grep")
+                    || matches!(name, "ugrep")
+                    || found.has(&["r", "R", "recursive"]);
+                if found.operands.len() < 2 && is_recursive {
+                    self.touch(TouchKind::Read, &here, state, name, call.span);
+                }
+            }
+            "ls" | "tree" | "du" | "dir" | "exa" | "eza" if found.operands.is_empty() => {
+                self.touch(TouchKind::List, &here, state, name, call.span);
+            }
+            _ => {}
+        }
+    }
+}

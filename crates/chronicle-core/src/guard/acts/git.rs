@@ -1,0 +1,373 @@
+//! `git`: its own options, its commands, and the settings that make it run other programs.
+
+use super::invoke::Call;
+use super::options::{Valued, read};
+use super::state::State;
+use super::value::{Field, line};
+use super::walk::Walker;
+use super::{CommandFolder, DoubtKind, TouchKind};
+
+/// Options of commands: `x` is a text for a shell.
+const VALUED: &str = "m F:r message file:r C c author date x:_ exec:x upload-pack:x receive-pack:x o:_ output:w output-directory:w \
+    tree-filter:x index-filter:x env-filter:x msg-filter:x commit-filter:x parent-filter:x tag-name-filter:x extcmd:x open-files-in-pager:x \
+    b B branch origin depth reference:r template:r separate-git-dir:w s strategy X strategy-option n max-count U unified S G since until \
+    after before grep format pretty pathspec-from-file:r S_ j jobs source exclude e onto config";
+
+/// What commands do to the paths that they are given.
+const COMMANDS: &[(&str, &str)] = &[
+    ("add", "r"),
+    ("stage", "r"),
+    ("diff", "r"),
+    ("show", "r"),
+    ("log", "r"),
+    ("blame", "r"),
+    ("annotate", "r"),
+    ("cat-file", "r"),
+    ("shortlog", "r"),
+    ("ls-files", "l"),
+    ("ls-tree", "l"),
+    ("status", "l"),
+    ("check-ignore", "l"),
+    ("commit", "r"),
+    ("hash-object", "r"),
+    ("rm", "d"),
+    ("restore", "w"),
+    ("apply", "r"),
+    ("am", "r"),
+    ("update-index", "r"),
+    ("clean", "d"),
+    ("sparse-checkout", "w"),
+    ("rev-parse", ""),
+    ("branch", ""),
+    ("tag", ""),
+    ("fetch", ""),
+    ("push", ""),
+    ("remote", ""),
+    ("describe", ""),
+    ("rev-list", ""),
+    ("merge-base", ""),
+    ("reflog", ""),
+    ("symbolic-ref", ""),
+    ("name-rev", ""),
+    ("for-each-ref", ""),
+    ("show-ref", ""),
+    ("notes", ""),
+    ("version", ""),
+    ("help", ""),
+    ("var", ""),
+    ("gc", ""),
+    ("fsck", ""),
+    ("count-objects", ""),
+    ("cherry", ""),
+    ("whatchanged", "r"),
+    ("update-ref", ""),
+];
+/// Commands that put other files in the place of those in the folder.
+const CHANGING: &[&str] = &[
+    "checkout",
+    "switch",
+    "merge",
+    "pull",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "stash",
+    "reset",
+    "am",
+    "apply",
+    "read-tree",
+    "checkout-index",
+    "sparse-checkout",
+    "submodule",
+    "subtree",
+    "lfs",
+    "bisect",
+    "filter-branch",
+    "filter-repo",
+];
+/// Ends of the names of settings whose values are commands.
+const RUNNING: &[&str] = &[
+    "pager",
+    "editor",
+    "command",
+    "cmd",
+    "driver",
+    "program",
+    "helper",
+    "textconv",
+    "external",
+    "clean",
+    "smudge",
+    "process",
+    "hook",
+    "fsmonitor",
+    "askpass",
+    "difffilter",
+    "uploadpack",
+    "receivepack",
+    "gitproxy",
+    "trustctime_",
+    "vcs",
+];
+/// Settings that lead to more settings or to programs in a folder.
+const LEADING: &[&str] = &[
+    "core.hookspath",
+    "include.path",
+    "core.gitproxy",
+    "init.templatedir",
+    "core.attributesfile",
+    "core.worktree",
+];
+
+impl Walker<'_> {
+    pub(super) fn git(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let mut own = state.clone();
+        let mut rest = words;
+        while let Some((first, more)) = rest.split_first() {
+            let Some(text) = first.known() else { break };
+            if !text.starts_with('-') {
+                break;
+            }
+            rest = more;
+            match text {
+                "-C" | "--work-tree" => {
+                    let (path, more) = taken(rest);
+                    rest = more;
+                    own.folders = match path.known() {
+                        Some(path) => {
+                            own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
+                        }
+                        None => vec![CommandFolder::Unknown],
+                    };
+                }
+                "-c" => {
+                    let (setting, more) = taken(rest);
+                    rest = more;
+                    self.setting_of_git(&setting, &own, call);
+                }
+                "--git-dir" | "--namespace" | "--super-prefix" | "--attr-source" => {
+                    let (path, more) = taken(rest);
+                    rest = more;
+                    self.touch(TouchKind::Maybe, &path, &own, "git", call.span);
+                }
+                _ if text.starts_with("--config-env") || text.starts_with("--exec-path=") => {
+                    self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
+                    if text == "--config-env" {
+                        rest = rest.get(1..).unwrap_or_default();
+                    }
+                }
+                _ => self.maybe(&[Field::text(text)], &own, "git", call.span),
+            }
+        }
+        match rest.split_first() {
+            None => {}
+            Some((command, more)) => match command.known() {
+                Some(name) => self.command_of_git(name, more, &own, call),
+                None => self.doubt(
+                    DoubtKind::Command,
+                    "which command of `git` runs is not known",
+                    call.span,
+                ),
+            },
+        }
+    }
+
+    /// `-c name=value`, and the same set by `git config`.
+    fn setting_of_git(&mut self, setting: &Field, state: &State, call: Call<'_>) {
+        let Some((name, _)) = setting.begins().split_once('=') else {
+            if !setting.is_known() {
+                self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
+            }
+            return;
+        };
+        let value = setting.after(name.len() + 1);
+        self.value_of_git(&name.to_ascii_lowercase(), &value, state, call);
+    }
+
+    fn value_of_git(&mut self, name: &str, value: &Field, state: &State, call: Call<'_>) {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let is_alias = name.starts_with("alias.");
+        let runs =
+            is_alias || name.starts_with("pager.") || RUNNING.iter().any(|end| last.ends_with(end));
+        let leads = LEADING.contains(&name)
+            || name.starts_with("includeif.")
+            || name.starts_with("protocol.")
+            || name.starts_with("url.");
+        if leads {
+            self.doubt(
+                DoubtKind::Variable,
+                &format!("the setting `{name}` changes what `git` runs"),
+                call.span,
+            );
+        }
+        if !runs {
+            return;
+        }
+        let Some(text) = value.known() else {
+            self.doubt(
+                DoubtKind::Variable,
+                &format!("the setting `{name}` holds a command that is not known"),
+                call.span,
+            );
+            return;
+        };
+        if ["", "true", "false"].contains(&text) {
+            return;
+        }
+        match text.strip_prefix('!') {
+            Some(command) => self.run_value(command, state, call.span),
+            None if is_alias => self.run_value(&format!("git {text}"), state, call.span),
+            // A name alone is a program of git.
+            None if last == "helper" && !text.contains('/') => {}
+            None => self.run_value(text, state, call.span),
+        }
+    }
+
+    fn command_of_git(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        let (found, _) = read(words, Valued(VALUED), false);
+        for (option, value) in &found.options {
+            let Some(value) = value else { continue };
+            match Valued(VALUED).kind(option) {
+                Some("x") => self.joined_text(std::slice::from_ref(value), state, call),
+                Some(kinds @ ("r" | "w")) => self.touches(kinds, value, state, "git", call),
+                _ => {}
+            }
+            match (name, option.as_str()) {
+                ("rebase" | "difftool", "x") => {
+                    self.joined_text(std::slice::from_ref(value), state, call);
+                }
+                ("grep", "O") => {
+                    self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
+                }
+                ("clone" | "init" | "submodule", "c" | "config") => {
+                    self.setting_of_git(value, state, call);
+                }
+                ("archive" | "format-patch", "o") => self.touches("w", value, state, "git", call),
+                _ => {}
+            }
+        }
+        if found.has_unknown
+            && !matches!(
+                name,
+                "add" | "status" | "diff" | "log" | "show" | "rm" | "commit" | "mv" | "blame"
+            )
+        {
+            self.doubt(
+                DoubtKind::Option,
+                "an argument of `git` is not known, and may be an option",
+                call.span,
+            );
+        }
+        let is_remote_command = |field: &&Field| field.begins().starts_with("ext::");
+        if found.operands.iter().any(|it| is_remote_command(&it)) {
+            self.doubt(DoubtKind::Text, "an address of `git` runs a command", call.span);
+        }
+        self.deeds_of_git(name, &found, words, state, call);
+    }
+
+    fn deeds_of_git(
+        &mut self,
+        name: &str,
+        found: &super::options::Read,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let here = Field::text(".");
+        let paths = &found.operands;
+        let first = paths.first().and_then(Field::known).unwrap_or_default();
+        match name {
+            "mv" => {
+                if let Some((last, before)) = paths.split_last() {
+                    for path in before {
+                        self.touches("rd", path, state, "git", call);
+                    }
+                    self.touches("w", last, state, "git", call);
+                }
+            }
+            "clean" if found.has(&["n", "dry-run"]) => {}
+            "clean" if paths.is_empty() => {
+                self.touch(TouchKind::Delete, &here, state, "git", call.span);
+            }
+            "rm" if found.has(&["cached"]) => {
+                for path in paths {
+                    self.touches("l", path, state, "git", call);
+                }
+            }
+            "worktree" if matches!(first, "add" | "remove" | "move") => {
+                for path in paths.get(1..).unwrap_or_default() {
+                    self.touches(if first == "add" { "w" } else { "wd" }, path, state, "git", call);
+                }
+            }
+            "clone" | "init" => {
+                let target = if name == "clone" { paths.get(1) } else { paths.first() };
+                self.touch(TouchKind::Write, target.unwrap_or(&here), state, "git", call.span);
+            }
+            "config" => {
+                self.touch(TouchKind::Write, &Field::text(".git/config"), state, "git", call.span);
+                for pair in paths.windows(2) {
+                    if let [key, value] = pair {
+                        self.value_of_git(&key.begins().to_ascii_lowercase(), value, state, call);
+                    }
+                }
+                if found.has_unknown {
+                    self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
+                }
+            }
+            "bisect" if first == "run" => {
+                let at = words.iter().position(|it| it.known() == Some("run")).unwrap_or(0);
+                self.start(words.get(at + 1..).unwrap_or_default(), state, call);
+            }
+            "submodule" if first == "foreach" => {
+                let text = paths.get(1..).unwrap_or_default();
+                self.joined_text(text, state, call);
+            }
+            _ => self.paths_of_git(name, paths, state, call),
+        }
+        let is_hard =
+            name != "reset" || found.has(&["hard", "merge", "keep"]) || !found.operands.is_empty();
+        if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
+            self.touch(TouchKind::Write, &here, state, "git", call.span);
+        }
+    }
+
+    fn paths_of_git(&mut self, name: &str, paths: &[Field], state: &State, call: Call<'_>) {
+        let kinds = COMMANDS.iter().find(|(command, _)| *command == name).map(|(_, kinds)| *kinds);
+        match kinds {
+            Some(kinds) => {
+                for path in paths {
+                    self.touches(kinds, path, state, "git", call);
+                    // `HEAD:path` names a path too.
+                    if let Some((_, path)) = path.known().and_then(|it| it.split_once(':')) {
+                        self.touches(kinds, &Field::text(path), state, "git", call);
+                    }
+                }
+            }
+            None if CHANGING.contains(&name) => {
+                for path in paths {
+                    self.touches("w", path, state, "git", call);
+                }
+            }
+            None => {
+                // An alias of the user, or a program of that name.
+                self.maybe(paths, state, "git", call.span);
+                let _ = line(paths);
+            }
+        }
+    }
+}
+
+/// `git stash list` and others that change nothing here.
+fn is_harmless_stash(name: &str, first: &str) -> bool {
+    name == "stash" && matches!(first, "list" | "show" | "drop" | "clear")
+        || name == "submodule" && matches!(first, "status" | "foreach" | "summary")
+        || name == "bisect" && matches!(first, "log" | "run" | "view")
+}
+
+/// The next word and those after it.
+fn taken(rest: &[Field]) -> (Field, &[Field]) {
+    match rest.split_first() {
+        Some((first, more)) => (first.clone(), more),
+        None => (Field::default(), rest),
+    }
+}

@@ -1,0 +1,187 @@
+//! What a text of bash would do: the programs that it starts, the files that they touch, and what cannot be known of it.
+//!
+//! A small interpreter walks the tree of the text ([`crate::base::bash`]). It knows what the text itself says: variables with
+//! literal values, folders that it goes to, functions that it defines. All else is unknown, and said to be. Guards judge
+//! the outcome, so it errs on one side only: what may run is told even where it may not, and nothing that may run is left out.
+//! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
+//!
+//! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
+//! what was found. `expand.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `number.rs` looks at arithmetic, `redirect.rs` at
+//! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
+//! programs that start others, `shells.rs` for texts that are commands again. `variables.rs` has variables that change what programs
+//! do. `options.rs` reads arguments by `table.rs`, and `beyond.rs`, `git.rs`, `find.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+
+mod beyond;
+mod builtins;
+mod declare;
+mod expand;
+mod find;
+mod git;
+mod invoke;
+mod loops;
+mod number;
+mod options;
+mod parameter;
+mod record;
+mod redirect;
+mod runners;
+mod sed;
+mod shells;
+mod special;
+mod split;
+mod state;
+mod table;
+mod value;
+mod variables;
+mod walk;
+mod wrappers;
+
+pub use crate::base::bash::tree::ByteSpan;
+
+/// Where a command is to run, as far as the caller knows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShellSetting<'a> {
+    /// The folder that it starts in, an absolute path.
+    pub folder: Option<&'a str>,
+    /// The folder that `~` and `$HOME` stand for.
+    pub home: Option<&'a str>,
+}
+
+/// What a command would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acts {
+    /// Every program that may be started, with and without what wraps it.
+    pub runs: Vec<ProgramRun>,
+    /// Every path that may be touched.
+    pub touches: Vec<Touch>,
+    /// What cannot be known; while there is any, the other lists may be incomplete.
+    pub unknown: Vec<Doubt>,
+}
+
+/// One program as it is started.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProgramRun {
+    /// The last part of its path: `rm` of `/bin/rm`.
+    pub program: String,
+    /// Its name and its arguments, after expansion.
+    pub words: Vec<CommandWord>,
+    /// Where it runs, as far as that is known.
+    pub folder: CommandFolder,
+    /// The words on one line, quoted only where needed; `…` stands for one that is not known.
+    pub text: String,
+    /// Which bytes of the command start it.
+    pub span: ByteSpan,
+}
+
+/// A word after expansion.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandWord {
+    /// Exactly this text, nothing to expand.
+    Known(String),
+    /// Whatever fits this pattern; a backslash makes the next character mean itself.
+    Glob(String),
+    /// Not known, perhaps nothing, perhaps several words.
+    Unknown {
+        /// What it certainly begins with; empty if even that is not known.
+        begins: String,
+    },
+}
+
+/// The folder that something happens in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandFolder {
+    /// This folder, an absolute path unless the caller's own was not known.
+    Known(String),
+    /// A folder that only the run itself will show.
+    Unknown,
+}
+
+/// One path that is touched.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touch {
+    /// What is done to it.
+    pub kind: TouchKind,
+    /// The path as it is given to the program.
+    pub path: CommandWord,
+    /// What a relative path starts from.
+    pub folder: CommandFolder,
+    /// The program that touches it; `>` and the like for a redirection.
+    pub by: String,
+    /// Which bytes of the command do it.
+    pub span: ByteSpan,
+}
+
+/// What is done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TouchKind {
+    /// Its content is read.
+    Read,
+    /// Its name or the names below it are read.
+    List,
+    /// It is made or changed.
+    Write,
+    /// It, or something below it, is removed.
+    Delete,
+    /// Its rights, owner or times are changed.
+    Meta,
+    /// A program that is not known was given it, and may do anything with it.
+    Maybe,
+}
+
+/// Something that cannot be known before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// Which sort of thing.
+    pub kind: DoubtKind,
+    /// One sentence about it, for people.
+    pub why: String,
+    /// Which bytes of the command are meant.
+    pub span: ByteSpan,
+}
+
+/// Which sort of thing is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DoubtKind {
+    /// Which program is started.
+    Command,
+    /// A text that a shell runs.
+    Text,
+    /// Code in another language.
+    Code,
+    /// An argument that could be an option of a program whose options run commands or delete.
+    Option,
+    /// Which folder is gone to.
+    Folder,
+    /// A variable that changes what programs run or load.
+    Variable,
+    /// Where programs and their parts are looked for.
+    Search,
+    /// A number that bash would evaluate, and that may hold commands.
+    Number,
+    /// The text cannot be read.
+    Unread,
+    /// It is more than is looked at.
+    TooLarge,
+}
+
+/// What a text of bash would do in a setting.
+pub fn acts(text: &str, setting: ShellSetting<'_>) -> Acts {
+    walk::Walker::new(setting).all(text)
+}
+
+/// The same, and how many steps it took: for tests of the bound.
+pub fn acts_counted(text: &str, setting: ShellSetting<'_>) -> (Acts, usize) {
+    let mut walker = walk::Walker::new(setting);
+    let acts = walker.all(text);
+    (acts, walker.steps)
+}
+
+impl CommandWord {
+    /// The text, if all of it is known.
+    pub fn known(&self) -> Option<&str> {
+        match self {
+            Self::Known(text) => Some(text),
+            Self::Glob(_) | Self::Unknown { .. } => None,
+        }
+    }
+}

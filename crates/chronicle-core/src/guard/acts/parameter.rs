@@ -1,0 +1,242 @@
+//! What `$x` and `${x…}` stand for.
+
+use super::expand::Got;
+use super::state::State;
+use super::value::{Field, Piece, Value};
+use super::walk::Walker;
+use super::{ByteSpan, DoubtKind};
+use crate::base::bash::tree::{Parameter, Part};
+
+/// Variables whose values are numbers unless the text sets them.
+const NUMBERS: &[&str] = &[
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "UID",
+    "EUID",
+    "PPID",
+    "BASHPID",
+    "EPOCHSECONDS",
+    "OPTIND",
+    "SHLVL",
+    "COLUMNS",
+    "LINES",
+    "#",
+    "?",
+    "$",
+    "!",
+];
+
+impl Walker<'_> {
+    pub(super) fn parameter(
+        &mut self,
+        it: &Parameter,
+        state: &mut State,
+        span: ByteSpan,
+        is_double: bool,
+    ) -> Got {
+        let is_all = it.index.as_deref().is_some_and(is_every);
+        if let Some(index) = it.index.as_deref().filter(|_| !is_all) {
+            self.expression(index, state, span);
+        }
+        if it.operator == "@" && !is_harmless_transformation(&it.operand) {
+            self.doubt(
+                DoubtKind::Text,
+                "a variable's value is expanded as a prompt, which may run commands",
+                span,
+            );
+        }
+        if it.is_indirect {
+            return self.indirect(it, state, span);
+        }
+        if it.is_length {
+            return Got::One(Field::of(Piece::Number));
+        }
+        let value = self.value(&it.name, state);
+        if it.operator.is_empty() {
+            return plain_value(&it.name, value, it.index.as_deref(), is_all, is_double);
+        }
+        self.operated(it, &value, state, span)
+    }
+
+    /// `${x:-word}` and its kin.
+    pub(super) fn operated(
+        &mut self,
+        it: &Parameter,
+        value: &Value,
+        state: &mut State,
+        span: ByteSpan,
+    ) -> Got {
+        if it.operator == ":" {
+            self.expression(&it.operand, state, span);
+            return Got::One(Field::unknown());
+        }
+        let operand = self.single(&it.operand, state, span);
+        let now = match value {
+            Value::One(field) if it.index.is_none() => Some(field.clone()),
+            Value::Unset => Some(Field::default()),
+            Value::One(_) | Value::List(_) => None,
+        };
+        let has_colon = it.operator.starts_with(':');
+        let is_unset = matches!(value, Value::Unset);
+        let is_missing = now
+            .as_ref()
+            .and_then(Field::known)
+            .map(|text| is_unset || has_colon && text.is_empty());
+        let now = now.unwrap_or_else(Field::unknown);
+        Got::One(match (it.operator.as_str(), is_missing) {
+            (":-" | "-" | ":=" | "=", Some(false)) | (":?" | "?", _) => now,
+            (":-" | "-", Some(true)) | (":+" | "+", Some(false)) => operand,
+            (":=" | "=", is_missing) => {
+                let value = if is_missing == Some(true) { operand } else { Field::unknown() };
+                self.assign(&it.name, Value::One(value.clone()), state, span);
+                value
+            }
+            (":+" | "+", Some(true)) => Field::default(),
+            ("%" | "%%" | "#" | "##", _) => trimmed(&now, &operand, it),
+            _ => Field::unknown(),
+        })
+    }
+
+    pub(super) fn indirect(&mut self, it: &Parameter, state: &mut State, span: ByteSpan) -> Got {
+        self.single(&it.operand, state, span);
+        // `${!list[@]}` gives indices, `${!prefix*}` names.
+        if it.index.is_some() {
+            return Got::One(Field::unknown());
+        }
+        let value = self.value(&it.name, state);
+        let name = match &value {
+            Value::One(field) => field.known().map(str::to_owned),
+            Value::List(_) | Value::Unset => None,
+        };
+        let is_given = matches!(&value, Value::One(field) if field.pieces == [Piece::Given]);
+        match name {
+            Some(name) if crate::base::bash::is_identifier(&name) && it.operator.is_empty() => {
+                match self.value(&name, state) {
+                    Value::One(field) => Got::One(field),
+                    Value::List(_) | Value::Unset => Got::One(Field::unknown()),
+                }
+            }
+            Some(name) if crate::base::bash::is_identifier(&name) => Got::One(Field::unknown()),
+            None if is_given => Got::One(Field::unknown()),
+            Some(name) => {
+                // A member of a list, whose index is evaluated.
+                self.named(&Field::text(&name), state, span);
+                Got::One(Field::unknown())
+            }
+            None => {
+                self.doubt(
+                    DoubtKind::Number,
+                    "a variable names another one in a way that may run commands",
+                    span,
+                );
+                Got::One(Field::unknown())
+            }
+        }
+    }
+
+    /// What a variable or a special parameter holds.
+    pub(super) fn value(&self, name: &str, state: &State) -> Value {
+        if let Some(value) = state.variables.get(name) {
+            return value.clone();
+        }
+        let given =
+            Value::One(Field::of(if state.is_lost { Piece::Unknown } else { Piece::Given }));
+        match name {
+            "@" | "*" => match &state.arguments {
+                Some(fields) => Value::List(fields.clone()),
+                None => given,
+            },
+            "PWD" => match state.folder() {
+                Some(folder) => Value::One(Field::text(folder)),
+                None => Value::unknown(),
+            },
+            "HOME" => Value::One(self.home(state)),
+            "OLDPWD" | "_" | "REPLY" | "BASH_REMATCH" | "PIPESTATUS" | "OPTARG"
+            | "BASH_COMMAND" => Value::unknown(),
+            _ if NUMBERS.contains(&name) && !state.is_lost => Value::One(Field::of(Piece::Number)),
+            _ => match (name.parse::<usize>(), &state.arguments) {
+                (Ok(0) | Err(_), _) | (_, None) => given,
+                (Ok(index), Some(fields)) => {
+                    fields.get(index - 1).map_or(Value::Unset, |field| Value::One(field.clone()))
+                }
+            },
+        }
+    }
+}
+
+/// The value of a parameter without an operator.
+fn plain_value(
+    name: &str,
+    value: Value,
+    index: Option<&[Part]>,
+    is_all: bool,
+    is_double: bool,
+) -> Got {
+    match value {
+        Value::Unset => Got::One(Field::default()),
+        Value::One(field) if index.is_none() || is_all => Got::One(field),
+        Value::One(_) => Got::One(Field::unknown()),
+        Value::List(fields) => {
+            let number = match index {
+                Some([Part::Plain(text)]) if !is_all => text.parse::<usize>().ok(),
+                _ => None,
+            };
+            let is_joined =
+                name == "*" || matches!(index, Some([Part::Plain(text)]) if text == "*");
+            match (index, number) {
+                _ if (is_all || matches!(name, "@" | "*")) && !(is_double && is_joined) => {
+                    Got::Many(fields)
+                }
+                _ if is_all || matches!(name, "@" | "*") => Got::One(together(&fields)),
+                (None, _) => Got::One(fields.into_iter().next().unwrap_or_default()),
+                (Some(_), Some(number)) => {
+                    Got::One(fields.into_iter().nth(number).unwrap_or_default())
+                }
+                (Some(_), None) => Got::One(Field::unknown()),
+            }
+        }
+    }
+}
+
+/// Several words as one, with blanks between them unless `IFS` says otherwise.
+pub(super) fn together(fields: &[Field]) -> Field {
+    if let [field] = fields {
+        return field.clone();
+    }
+    if fields.is_empty() { Field::default() } else { Field::unknown() }
+}
+
+fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
+    // Between double quotes a pattern is still one, so that a quoted letter may mean more than itself.
+    let is_plain = it.operand.iter().all(|part| match part {
+        Part::Plain(text) | Part::Quoted(text) => !text.contains(['*', '?', '[', '(', '\\']),
+        Part::Double(_)
+        | Part::Parameter(_)
+        | Part::Substitution(_)
+        | Part::Arithmetic(_)
+        | Part::Process(_)
+        | Part::Pattern(_) => false,
+    });
+    match (now.known(), operand.known()) {
+        (Some(now), Some(operand)) if is_plain => {
+            let kept = if it.operator.starts_with('%') {
+                now.strip_suffix(operand)
+            } else {
+                now.strip_prefix(operand)
+            };
+            Field::text(kept.unwrap_or(now))
+        }
+        _ => Field::unknown(),
+    }
+}
+
+fn is_every(index: &[Part]) -> bool {
+    matches!(index, [Part::Plain(text)] if text == "@" || text == "*")
+}
+
+/// `${x@Q}` and others that run nothing; `${x@P}` does.
+fn is_harmless_transformation(operand: &[Part]) -> bool {
+    matches!(operand, [Part::Plain(text)] if matches!(text.as_str(), "Q" | "U" | "u" | "L" | "E" | "A" | "a" | "K" | "k"))
+}

@@ -1,0 +1,103 @@
+//! Writes down what is found, each thing once, and counts the steps.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::state::State;
+use super::value::Field;
+use super::walk::{Walker, address};
+use super::{ByteSpan, CommandWord, Doubt, DoubtKind, ProgramRun, Touch, TouchKind};
+use crate::base::bash::tree::Command;
+
+/// Most commands and words that are looked at; loops and functions count each time.
+const STEPS_MAX: usize = 20_000;
+
+/// What was written down already.
+#[derive(Default)]
+pub(super) struct Seen {
+    runs: BTreeSet<ProgramRun>,
+    touches: BTreeSet<Touch>,
+    doubts: BTreeSet<Doubt>,
+}
+
+impl Walker<'_> {
+    /// Counts one step; whether there is none left.
+    pub(super) fn is_spent(&mut self, span: ByteSpan) -> bool {
+        self.steps += 1;
+        if self.steps >= STEPS_MAX && !self.is_stopped {
+            self.is_stopped = true;
+            self.doubt(DoubtKind::TooLarge, "the command does more than is looked at", span);
+        }
+        self.steps >= STEPS_MAX
+    }
+
+    pub(super) fn doubt(&mut self, kind: DoubtKind, why: &str, span: ByteSpan) {
+        let span = self.place.unwrap_or(span);
+        let doubt = Doubt { kind, why: why.to_owned(), span };
+        if self.seen.doubts.insert(doubt.clone()) {
+            self.acts.unknown.push(doubt);
+        }
+    }
+
+    pub(super) fn touch(
+        &mut self,
+        kind: TouchKind,
+        path: &Field,
+        state: &State,
+        by: &str,
+        span: ByteSpan,
+    ) {
+        const STREAMS: &[&str] = &[
+            "/dev/null",
+            "/dev/stdout",
+            "/dev/stderr",
+            "/dev/tty",
+            "/dev/zero",
+            "/dev/urandom",
+            "/dev/random",
+        ];
+        let is_stream =
+            path.known().is_some_and(|it| STREAMS.contains(&it) || it.starts_with("/dev/fd/"));
+        if is_stream && matches!(kind, TouchKind::Read | TouchKind::Write | TouchKind::Maybe) {
+            return;
+        }
+        let span = self.place.unwrap_or(span);
+        let word = path.to_word();
+        for folder in &state.folders {
+            let touch =
+                Touch { kind, path: word.clone(), folder: folder.clone(), by: by.to_owned(), span };
+            if self.seen.touches.insert(touch.clone()) {
+                self.acts.touches.push(touch);
+            }
+            // An absolute path is the same from everywhere.
+            if path.begins().starts_with('/') {
+                break;
+            }
+        }
+    }
+
+    pub(super) fn run(&mut self, fields: &[Field], state: &State, span: ByteSpan) {
+        let written = fields.first().and_then(Field::known).unwrap_or_default();
+        let program = super::invoke::base(written).to_owned();
+        let words: Vec<CommandWord> = fields.iter().map(Field::to_word).collect();
+        let text = super::value::line(fields);
+        let span = self.place.unwrap_or(span);
+        for folder in &state.folders {
+            let run = ProgramRun {
+                program: program.clone(),
+                words: words.clone(),
+                folder: folder.clone(),
+                text: text.clone(),
+                span,
+            };
+            if self.seen.runs.insert(run.clone()) {
+                self.acts.runs.push(run);
+            }
+        }
+    }
+
+    /// Remembers that a function was called.
+    pub(super) fn was_called(&mut self, body: &Rc<Command>) {
+        self.called.insert(address(body));
+    }
+}

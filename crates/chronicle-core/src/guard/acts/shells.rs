@@ -1,0 +1,288 @@
+//! Programs that run a text: shells, and languages whose code is only known to be code.
+
+use super::invoke::{Call, base};
+use super::options::{Valued, read};
+use super::state::State;
+use super::value::{Field, Value};
+use super::walk::{Dialect, Input, Walker};
+use super::{DoubtKind, TouchKind};
+
+/// Shells whose language is close to that of bash.
+const SHELLS: &[&str] =
+    &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "pdksh", "ksh93", "posh", "yash"];
+/// Shells with languages of their own.
+const FOREIGN: &[&str] = &[
+    "fish",
+    "csh",
+    "tcsh",
+    "nu",
+    "xonsh",
+    "elvish",
+    "pwsh",
+    "powershell",
+    "rc",
+    "es",
+    "oil",
+    "osh",
+    "ysh",
+];
+
+/// Languages: their names, and the options that take code.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("python", "c:c W X m:_ Q check-hash-based-pycs"),
+    ("pypy", "c:c W X m:_"),
+    (
+        "node",
+        "e:c p:c eval:c print:c r:r require:r import:r loader:r experimental-loader:r env-file:r input-type C conditions test-name-pattern title",
+    ),
+    ("nodejs", "e:c p:c eval:c print:c r:r require:r import:r loader:r"),
+    ("bun", "e:c p:c eval:c print:c r:r preload:r"),
+    ("ts-node", "e:c eval:c p:c print:c r:r require:r P project"),
+    ("tsx", "e:c eval:c p:c print:c"),
+    ("perl", "e:c E:c I M:c m:c D C F x 0 l"),
+    ("ruby", "e:c I r:r C E F K x W"),
+    ("php", "r:c B:c R:c E:c F:r f:r c d t S z"),
+    ("lua", "e:c l:r"),
+    ("luajit", "e:c l:r"),
+    ("rscript", "e:c"),
+    ("r", "e:c f:r file:r"),
+    ("osascript", "e:c l s"),
+    ("julia", "e:c E:c eval:c print:c L:r load:r"),
+    ("elixir", "e:c eval:c r:r"),
+    ("swift", "e:c"),
+    ("ghc", "e:c"),
+    ("runghc", "e:c"),
+    ("groovy", "e:c"),
+    ("scala", "e:c"),
+    ("clojure", "e:c eval:c"),
+    ("clj", "e:c"),
+    ("racket", "e:c eval:c"),
+    ("guile", "c:c"),
+    ("tclsh", ""),
+    ("wish", ""),
+    ("expect", "c:c f:r"),
+    ("erl", "eval:c"),
+    ("gdb", "ex:c x:r eval-command:c"),
+    ("sqlite3", "cmd:c init:r"),
+    ("psql", "c:c f:r"),
+    ("mysql", "e:c execute:c"),
+];
+
+/// Whether a path names a stream, whose content no path tells.
+pub(super) fn is_stream(file: &Field) -> bool {
+    let path = file.begins();
+    path.starts_with("/dev/fd/")
+        || path == "/dev/stdin"
+        || path.starts_with("/proc/")
+        || path == "-"
+}
+
+impl Walker<'_> {
+    /// A shell or a language; whether the program is one.
+    pub(super) fn interpreted(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) -> bool {
+        if SHELLS.contains(&name) {
+            self.shell(name, fields, state, call);
+            return true;
+        }
+        if FOREIGN.contains(&name) {
+            if fields.len() > 1 || !matches!(call.input, Input::Given) {
+                self.doubt(
+                    DoubtKind::Text,
+                    &format!("`{name}` has a language of its own"),
+                    call.span,
+                );
+            }
+            return true;
+        }
+        let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.' || it == '-');
+        let language =
+            LANGUAGES.iter().find(|(language, _)| *language == name || *language == bare);
+        let Some((_, valued)) = language else { return false };
+        self.language(name, Valued(valued), fields, state, call);
+        true
+    }
+
+    fn shell(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) {
+        let dialect = if matches!(name, "bash" | "rbash") { Dialect::Bash } else { Dialect::Other };
+        let (mut has_text, mut reads_input) = (false, false);
+        let mut at = 1;
+        while let Some(field) = fields.get(at) {
+            let Some(text) = field.known() else {
+                if has_text {
+                    break;
+                }
+                self.doubt(
+                    DoubtKind::Text,
+                    "a shell is given an option or a script that is not known",
+                    call.span,
+                );
+                self.touch(TouchKind::Read, field, state, name, call.span);
+                return;
+            };
+            if text == "--" || text == "-" {
+                at += 1;
+                break;
+            }
+            if text.len() < 2 || !text.starts_with(['-', '+']) {
+                break;
+            }
+            at += 1;
+            if let Some(long) = text.strip_prefix("--") {
+                if matches!(long, "rcfile" | "init-file") {
+                    if let Some(file) = fields.get(at) {
+                        self.touch(TouchKind::Read, file, state, name, call.span);
+                    }
+                    at += 1;
+                }
+                continue;
+            }
+            has_text |= text.starts_with('-') && text.contains('c');
+            reads_input |= text.contains('s');
+            // Each of these letters takes a word.
+            at += text.bytes().filter(|letter| matches!(letter, b'o' | b'O')).count();
+        }
+        let rest = fields.get(at..).unwrap_or_default();
+        match rest.split_first() {
+            Some((text, arguments)) if has_text => {
+                self.given_text(text, arguments, state, dialect, call);
+            }
+            None if has_text => {}
+            Some((file, _)) if !reads_input && !is_stream(file) => {
+                self.touch(TouchKind::Read, file, state, name, call.span);
+            }
+            Some((file, arguments)) if !reads_input && file.begins().starts_with("/dev/fd") => {
+                let _ = arguments;
+                self.doubt(DoubtKind::Text, "a shell runs what another command prints", call.span);
+            }
+            _ => self.input_text(state, dialect, call),
+        }
+    }
+
+    /// `sh -c text name arguments`.
+    fn given_text(
+        &mut self,
+        text: &Field,
+        arguments: &[Field],
+        state: &State,
+        dialect: Dialect,
+        call: Call<'_>,
+    ) {
+        let Some(text) = text.known() else {
+            self.doubt(DoubtKind::Text, "a shell runs a text that is not known", call.span);
+            return;
+        };
+        let mut own = child(state);
+        let is_certain = |field: &Field| {
+            field.is_known() || matches!(field.to_word(), super::CommandWord::Glob(_))
+        };
+        let arguments = arguments.get(1..).unwrap_or_default();
+        own.arguments = Some(arguments.to_vec()).filter(|all| all.iter().all(is_certain));
+        self.text(text, &mut own, call.input, dialect, call.span);
+    }
+
+    /// A shell that reads its commands.
+    fn input_text(&mut self, state: &State, dialect: Dialect, call: Call<'_>) {
+        match call.input {
+            // A script like any other, and told as a file that is read.
+            Input::File | Input::Given => {}
+            Input::Piped => {
+                self.doubt(DoubtKind::Text, "a shell runs what another command prints", call.span);
+            }
+            Input::Text(text) => match text.known() {
+                Some(text) => self.text(text, &mut child(state), &Input::Piped, dialect, call.span),
+                None => {
+                    self.doubt(DoubtKind::Text, "a shell runs a text that is not known", call.span);
+                }
+            },
+        }
+    }
+
+    fn language(
+        &mut self,
+        name: &str,
+        valued: Valued,
+        fields: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let words = fields.get(1..).unwrap_or_default();
+        // The first operand is the script; what follows belongs to it.
+        let (options, end) = read(words, valued, true);
+        let rest = words.get(end..).unwrap_or_default();
+        let mut has_code = false;
+        for (option, value) in &options.options {
+            let Some(value) = value else { continue };
+            match valued.kind(option) {
+                Some("c") => has_code = true,
+                Some("r") => self.touch(TouchKind::Read, value, state, name, call.span),
+                _ => {}
+            }
+        }
+        let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
+        let changes = is_in_place && options.has(&["i"]);
+        if has_code || options.has_unknown {
+            self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+            for file in rest {
+                let kind = if changes { TouchKind::Write } else { TouchKind::Maybe };
+                self.touch(kind, file, state, name, call.span);
+            }
+            return;
+        }
+        let is_database = matches!(name, "sqlite3" | "psql" | "mysql");
+        match rest.first() {
+            _ if options.has(&["m"]) => self.maybe(rest, state, name, call.span),
+            Some(file) if is_database => {
+                self.touch(TouchKind::Write, file, state, name, call.span);
+                if rest.len() > 1 || !matches!(call.input, Input::Given) {
+                    self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+                }
+            }
+            Some(file) if !is_stream(file) => {
+                let is_command =
+                    matches!(name, "bun") && file.known().is_some_and(|it| !it.contains('.'));
+                if !is_command {
+                    self.touch(TouchKind::Read, file, state, name, call.span);
+                }
+                self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
+            }
+            None if options.has(&["V", "v", "version", "h", "help"]) => {}
+            _ => {
+                if !matches!(call.input, Input::Given | Input::File) || !rest.is_empty() {
+                    self.doubt(
+                        DoubtKind::Code,
+                        &format!("`{name}` runs code that it reads"),
+                        call.span,
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What a shell knows that was started as a program: the variables that it may have got are not certain.
+pub(super) fn child(state: &State) -> State {
+    let mut own = state.clone();
+    for value in own.variables.values_mut() {
+        // Only exported ones are handed on, and which are is not followed.
+        *value = Value::unknown();
+    }
+    own.aliases.clear();
+    for function in own.functions.values_mut() {
+        function.is_certain = false;
+    }
+    own.arguments = None;
+    own.has_integers = false;
+    own
+}
+
+/// The name by which a program is looked up: some file systems know no case.
+pub(super) fn lookup_name(written: &str) -> String {
+    let name = base(written).to_ascii_lowercase();
+    name.strip_suffix(".exe").map_or(name.clone(), str::to_owned)
+}

@@ -1,0 +1,257 @@
+//! Programs whose arguments no table can describe: `tar`, `dd`, `awk` and a few others.
+
+use super::invoke::Call;
+use super::options::{Read, Valued, read};
+use super::state::State;
+use super::value::Field;
+use super::walk::{Input, Walker};
+use super::{DoubtKind, TouchKind};
+
+const TAR: &str = "f:_ file:_ C:_ directory:_ T:r files-from:r X:r exclude-from:r b g:w listed-incremental:w H K L N V W_ I:x use-compress-program:x F:x \
+    info-script:x new-volume-script:x rsh-command:x rmt-command:x to-command:x checkpoint checkpoint-action:_ exclude transform xform strip-components \
+    owner group mode mtime format suffix newer after-date index-file:w volno-file:w";
+
+impl Walker<'_> {
+    /// A program that has a place of its own here; whether it does.
+    pub(super) fn particular(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) -> bool {
+        let words = fields.get(1..).unwrap_or_default();
+        match name {
+            "git" => self.git(words, state, call),
+            "find" => self.find(words, state, call),
+            "fd" | "fdfind" => self.fd(words, state, call),
+            "tar" | "bsdtar" => self.tar(words, state, call),
+            "sed" | "ssed" => self.sed(words, state, call),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(name, words, state, call),
+            "dd" => self.dd(words, state, call),
+            "openssl" => self.openssl(words, state, call),
+            "crontab" | "at" | "batch" => {
+                self.maybe(words, state, name, call.span);
+                if !matches!(call.input, Input::Given)
+                    || words.iter().any(|it| it.known() == Some("-"))
+                {
+                    self.doubt(DoubtKind::Text, &format!("`{name}` runs a text later"), call.span);
+                }
+            }
+            "tmux" | "screen" | "zellij" => {
+                self.maybe(words, state, name, call.span);
+                let is_shown = words.first().and_then(Field::known).is_none_or(|it| {
+                    [
+                        "ls",
+                        "list-sessions",
+                        "list-windows",
+                        "capture-pane",
+                        "has-session",
+                        "kill-session",
+                        "-ls",
+                        "-v",
+                        "-V",
+                    ]
+                    .contains(&it)
+                });
+                if !is_shown {
+                    self.doubt(DoubtKind::Text, &format!("`{name}` may run a text"), call.span);
+                }
+            }
+            "capsh" | "gdb" | "lldb" | "rundll32" | "nsjail" | "bwrap" | "firejail" | "proot"
+            | "dtach" | "daemonize" | "start-stop-daemon" | "socat" | "ncat" | "nc" | "netcat"
+            | "xterm" | "gnome-terminal" | "konsole" | "alacritty" | "kitty" | "wezterm" => {
+                self.maybe(words, state, name, call.span);
+                if !words.is_empty() {
+                    self.doubt(
+                        DoubtKind::Command,
+                        &format!("which programs `{name}` starts is not known"),
+                        call.span,
+                    );
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn tar(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        // The first word may be letters without a dash.
+        let mut words = words.to_vec();
+        if let Some(first) = words.first().cloned()
+            && let Some(text) = first.known()
+            && !text.is_empty()
+            && !text.starts_with('-')
+        {
+            words = old_style(text, words.get(1..).unwrap_or_default());
+        }
+        let (found, _) = read(&words, Valued(TAR), false);
+        let own = self.options_of_tar(&found, state, call);
+        if found.has_unknown {
+            self.doubt(
+                DoubtKind::Option,
+                "an argument of `tar` is not known, and may be an option",
+                call.span,
+            );
+        }
+        let makes = found.has(&[
+            "c",
+            "r",
+            "u",
+            "A",
+            "create",
+            "append",
+            "update",
+            "catenate",
+            "concatenate",
+        ]);
+        let extracts = found.has(&["x", "extract", "get"]) && !found.has(&["O", "to-stdout"]);
+        for file in found.values(&["f", "file"]) {
+            if file.known() != Some("-") {
+                self.touches(if makes { "w" } else { "r" }, file, state, "tar", call);
+            }
+        }
+        if makes {
+            for path in &found.operands {
+                self.touches(
+                    if found.has(&["remove-files"]) { "rd" } else { "r" },
+                    path,
+                    &own,
+                    "tar",
+                    call,
+                );
+            }
+        }
+        if extracts {
+            self.touch(TouchKind::Write, &Field::text("."), &own, "tar", call.span);
+        }
+    }
+
+    /// What the options of `tar` run and touch; the folder that they lead to.
+    fn options_of_tar(&mut self, found: &Read, state: &State, call: Call<'_>) -> State {
+        let mut own = state.clone();
+        for (option, value) in &found.options {
+            let Some(value) = value else { continue };
+            match (option.as_str(), Valued(TAR).kind(option)) {
+                ("C" | "directory", _) => {
+                    own.folders = match value.known() {
+                        Some(path) => {
+                            own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
+                        }
+                        None => vec![super::CommandFolder::Unknown],
+                    };
+                }
+                ("checkpoint-action", _) => match value.known() {
+                    Some(text) => {
+                        if let Some(command) = text.strip_prefix("exec=") {
+                            self.joined_text(&[Field::text(command)], state, call);
+                        }
+                    }
+                    None => self.doubt(
+                        DoubtKind::Option,
+                        "an option of `tar` is not known, and may run a command",
+                        call.span,
+                    ),
+                },
+                (_, Some("x")) => self.joined_text(std::slice::from_ref(value), state, call),
+                (_, Some(kinds @ ("r" | "w"))) => self.touches(kinds, value, state, "tar", call),
+                (_, Some(_)) => {}
+                (_, None) => self.maybe(std::slice::from_ref(value), state, "tar", call.span),
+            }
+        }
+        own
+    }
+
+    fn awk(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:w pretty-print:w d:w dump-variables:w p:w profile:w";
+        let (found, end) = read(words, Valued(VALUED), true);
+        let mut files = words.get(end..).unwrap_or_default();
+        for file in found.values(&["f", "file", "E", "exec"]) {
+            self.touch(TouchKind::Read, file, state, name, call.span);
+        }
+        let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
+        if !found.has(&["f", "file", "E", "exec", "e", "source"])
+            && let Some((program, more)) = files.split_first()
+        {
+            programs.push(program.clone());
+            files = more;
+        }
+        let is_plain = |program: &Field| {
+            program.known().is_some_and(|text| {
+                let without = text.replace("||", "");
+                let writes = without.contains('>') && without.contains("print");
+                !without.contains("system")
+                    && !without.contains("getline")
+                    && !without.contains(['|', '@'])
+                    && !writes
+            })
+        };
+        if found.has_unknown || !programs.iter().all(is_plain) || found.has(&["l", "load"]) {
+            self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+        }
+        let changes = found
+            .values(&["i", "include"])
+            .any(|value| value.known().is_none_or(|it| it.contains("inplace")));
+        for file in files {
+            self.touches(if changes { "rw" } else { "r" }, file, state, name, call);
+        }
+    }
+
+    fn dd(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        for word in words {
+            let begins = word.begins();
+            if begins.starts_with("if=") {
+                self.touch(TouchKind::Read, &word.after(3), state, "dd", call.span);
+            } else if begins.starts_with("of=") {
+                self.touch(TouchKind::Write, &word.after(3), state, "dd", call.span);
+            } else if !word.is_known() && begins.is_empty() {
+                self.touch(TouchKind::Write, &Field::unknown(), state, "dd", call.span);
+            }
+        }
+    }
+
+    fn openssl(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        for pair in words.windows(2) {
+            let [option, value] = pair else { continue };
+            match option.known() {
+                Some(
+                    "-in" | "-inkey" | "-key" | "-cert" | "-CAfile" | "-CAkey" | "-CA" | "-config"
+                    | "-kfile" | "-certfile" | "-rand" | "-sign" | "-verify" | "-prverify",
+                ) => {
+                    self.touch(TouchKind::Read, value, state, "openssl", call.span);
+                }
+                Some("-out" | "-keyout" | "-writerand" | "-outdir" | "-CAserial") => {
+                    self.touch(TouchKind::Write, value, state, "openssl", call.span);
+                }
+                Some("-engine" | "-provider" | "-provider-path") => {
+                    self.doubt(DoubtKind::Code, "`openssl` loads code", call.span);
+                }
+                _ => {}
+            }
+        }
+        if matches!(
+            words.first().and_then(Field::known),
+            Some("dgst" | "md5" | "sha1" | "sha256" | "sha512")
+        ) {
+            for word in words.iter().skip(1).filter(|it| !it.begins().starts_with('-')) {
+                self.touch(TouchKind::Read, word, state, "openssl", call.span);
+            }
+        }
+    }
+}
+
+/// `tar xzf file`: each letter that takes a value takes the next word.
+fn old_style(letters: &str, rest: &[Field]) -> Vec<Field> {
+    let mut words = Vec::new();
+    let mut values = rest.iter();
+    for letter in letters.chars() {
+        words.push(Field::text(&format!("-{letter}")));
+        if Valued(TAR).kind(&letter.to_string()).is_some()
+            && let Some(value) = values.next()
+        {
+            words.push(value.clone());
+        }
+    }
+    words.extend(values.cloned());
+    words
+}

@@ -1,0 +1,321 @@
+//! What well-known programs do with the paths that they are given.
+
+use super::invoke::Call;
+use super::options::{Read, Valued, read};
+use super::state::State;
+use super::value::Field;
+use super::walk::Walker;
+use super::{DoubtKind, TouchKind};
+
+/// What operands are: letters for what is done to each, `r` read, `l` list, `w` write, `d` delete, `m` meta, `?` maybe.
+enum Operands {
+    /// No operand is a path.
+    None,
+    All(&'static str),
+    /// The last one is the target.
+    ToLast(&'static str, &'static str),
+    /// This many are no paths.
+    After(usize, &'static str),
+    /// The first one, and the others.
+    First(&'static str, &'static str),
+}
+use Operands::{After, All, First, None as Nothing, ToLast};
+
+/// Names, options with values, operands.
+type Row = (&'static str, &'static str, Operands);
+
+const TABLE: &[Row] = &[
+    (
+        "cat tac nl rev fold fmt pr column expand unexpand tsort zcat bzcat xzcat zstdcat bat batcat zless most pg",
+        "w width s separator t T b l n language:_ style theme paging pager:x",
+        All("r"),
+    ),
+    ("less more", "o:w O:w log-file:w LOG-FILE:w k:r lesskey-file:r P j p t T x y z b h", All("r")),
+    ("head tail", "n c lines bytes s sleep-interval pid max-unchanged-stats", All("r")),
+    (
+        "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 crc32",
+        "files0-from:r a",
+        All("r"),
+    ),
+    (
+        "cut paste",
+        "b c d f delimiters delimiter fields bytes characters output-delimiter",
+        All("r"),
+    ),
+    (
+        "sort",
+        "k S t T:w o:w key field-separator output:w buffer-size temporary-directory:w batch-size compress-program:x parallel files0-from:r random-source:r",
+        All("r"),
+    ),
+    ("shuf", "i e n o:w output:w input-range head-count random-source:r", All("r")),
+    ("uniq", "f s w skip-fields skip-chars check-chars", First("r", "w")),
+    ("comm join", "1 2 a e i j o t v output-delimiter", All("r")),
+    (
+        "diff sdiff diff3 cmp colordiff icdiff delta vimdiff dwdiff wdiff",
+        "C U F I L W x X:r n i from-file:r to-file:r exclude exclude-from:r label width output:w o:w bytes ignore-initial diff-program:x",
+        All("r"),
+    ),
+    (
+        "od xxd hexdump hd strings base64 base32 basenc uuencode uudecode iconv",
+        "A j N t S w n s e f:_ c l o:_ g b d output:w wrap to-code from-code",
+        All("r"),
+    ),
+    (
+        "grep egrep fgrep zgrep rg ag ack ugrep pcregrep pcre2grep",
+        "e f:r A B C m d D regexp file:r max-count after-context before-context context include exclude exclude-from:r exclude-dir label binary-files color colour g glob iglob t type T type-not j threads M max-columns E encoding r_ replace sort sortr path-separator pre:x pre-glob ignore-file:r max-depth max-filesize engine hostname-bin:x",
+        After(1, "r"),
+    ),
+    (
+        "ls dir vdir tree exa eza lsd",
+        "I w T L P H o:_ ignore hide block-size color sort time format level filelimit timefmt",
+        All("l"),
+    ),
+    (
+        "du stat file df readlink realpath namei lsof findmnt mountpoint getfacl lsattr",
+        "B d t X:r c f:_ m:_ F e max-depth threshold exclude exclude-from:r format printf block-size relative-to relative-base magic-file:r files-from:r time-style",
+        All("l"),
+    ),
+    ("rm trash trash-put rimraf del", "", All("d")),
+    ("rmdir unlink", "", All("d")),
+    ("shred wipe srm", "n s iterations size random-source:r", All("wd")),
+    ("mkdir mkfifo mknod", "m Z mode context", All("w")),
+    ("mktemp", "p:w tmpdir:w suffix", All("w")),
+    ("touch", "d r:r t date reference:r time", All("wm")),
+    ("truncate fallocate", "s r:r o l size reference:r offset length", All("w")),
+    (
+        "chmod chown chgrp chattr chcon chflags setfacl xattr",
+        "reference:r from m x M:r X:r user role type",
+        After(1, "m"),
+    ),
+    ("mv", "t:w S target-directory:w suffix", ToLast("rd", "w")),
+    ("cp ditto", "t:w S target-directory:w suffix Z", ToLast("r", "w")),
+    (
+        "install",
+        "t:w S g m o target-directory:w suffix group mode owner strip-program:x",
+        ToLast("r", "w"),
+    ),
+    ("ln link", "t:w S target-directory:w suffix", ToLast("r", "w")),
+    ("tee sponge", "", All("w")),
+    (
+        "split",
+        "a b C l n t suffix-length bytes line-bytes lines number separator filter:x additional-suffix",
+        First("r", "w"),
+    ),
+    ("csplit", "b f:w n suffix-format prefix:w digits", First("r", "")),
+    (
+        "gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress brotli pigz pbzip2",
+        "S o:w output:w suffix T threads M memlimit",
+        All("rwd"),
+    ),
+    ("zip", "b:w i n O:w P x t tt T_ TT:x unzip-command:x", First("w", "r")),
+    ("unzip", "d:w P x", First("r", "")),
+    ("7z 7za 7zr", "", After(1, "?")),
+    (
+        "rsync",
+        "e:x rsh:x f filter exclude include exclude-from:r include-from:r files-from:r password-file:r log-file:w backup-dir:w temp-dir:w T:w partial-dir:w compare-dest:r copy-dest:r link-dest:r rsync-path:x bwlimit timeout port max-size min-size chmod chown out-format B M:x remote-option:x suffix info debug",
+        ToLast("r", "w"),
+    ),
+    ("scp", "c D:x F:r i:r J l o:o P S:x X", ToLast("r", "w")),
+    ("sftp", "b:r B c D F:r i:r J l o:o P R S:x s", All("?")),
+    ("ssh autossh mosh", "b c D E:w e F:r I:r i:r J L l m O o:o p Q R S W w B P", Nothing),
+    (
+        "curl",
+        "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
+        Nothing,
+    ),
+    (
+        "wget",
+        "O:w output-document:w P:w directory-prefix:w o:w output-file:w a:w append-output:w i:r input-file:r load-cookies:r save-cookies:w post-file:r body-file:r certificate:r private-key:r ca-certificate:r config:r use-askpass:x U user-agent t tries T timeout header user password post-data method e execute level l A R D Q limit-rate reject accept domains warc-file:w rejected-log:w",
+        Nothing,
+    ),
+    (
+        "patch",
+        "i:r input:r o:w output:w d:w directory:w r:w reject-file:w p strip B z Y V F D prefix suffix fuzz",
+        All("w"),
+    ),
+    (
+        "ed ex vi vim nvim view nano pico emacs emacsclient micro code subl kak hx helix joe mcedit gedit kate open xdg-open",
+        "c:c cmd:c S:r s:r u:r U:r i:_ T r:_ w:w eval:c f:_ l:r load:r e_ t q:r",
+        All("rw"),
+    ),
+    ("jq gojq jaq", "f:r from-file:r L:r indent", After(1, "r")),
+    ("yq", "I:_ o:_ p:_ from-file:r output-format input-format indent split-exp", After(1, "rw")),
+    ("dos2unix unix2dos", "", All("rw")),
+    (
+        "gpg gpg2",
+        "o:w output:w u r_ recipient local-user homedir:r passphrase-file:r status-file:w logger-file:w",
+        All("r"),
+    ),
+    ("ssh-keygen", "f:w b C N P t O I n s:r D z", Nothing),
+    (
+        "make gmake ninja just task",
+        "C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W working-directory:C justfile:r d:_ shell:x shell-arg",
+        Nothing,
+    ),
+    ("docker podman kubectl helm terraform aws gcloud az", "", All("?")),
+    (
+        "echo printf true false pwd date whoami id uname hostname ps kill killall pkill pgrep which whereis sleep seq expr yes tput clear basename dirname nproc uptime free arch tty locale groups getconf printenv logname users w who last tr test [ sync reset stty factor numfmt",
+        "",
+        Nothing,
+    ),
+];
+
+impl Walker<'_> {
+    /// A program of the table; whether it is in it.
+    pub(super) fn tabled(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) -> bool {
+        let row = TABLE.iter().find(|(names, ..)| names.split(' ').any(|it| it == name));
+        let Some((_, valued, operands)) = row else { return false };
+        let words = fields.get(1..).unwrap_or_default();
+        let (found, _) = read(words, Valued(valued), false);
+        let state = &self.options_of(name, Valued(valued), &found, state, call);
+        self.after_options(name, &found, state, call);
+        if found.has_unknown && runs_by_option(valued) {
+            self.doubt(
+                DoubtKind::Option,
+                &format!("an argument of `{name}` is not known, and may be an option"),
+                call.span,
+            );
+        }
+        let paths = &found.operands;
+        let mut each = |paths: &[Field], kinds: &str| {
+            for path in paths {
+                self.touches(kinds, path, state, name, call);
+            }
+        };
+        match operands {
+            Nothing => {}
+            All(kinds) => each(paths, kinds),
+            After(count, kinds) => {
+                // The first word is given by an option instead.
+                let is_given = found.has(&[
+                    "e",
+                    "f",
+                    "regexp",
+                    "file",
+                    "from-file",
+                    "reference",
+                    "files",
+                    "type-list",
+                ]) && !matches!(name, "chattr");
+                let skipped = if is_given { 0 } else { *count };
+                each(paths.get(skipped..).unwrap_or_default(), kinds);
+            }
+            First(first, others) => {
+                each(paths.get(..1).unwrap_or_default(), first);
+                each(paths.get(1..).unwrap_or_default(), others);
+            }
+            ToLast(sources, target) => {
+                let has_target = found.has(&["t", "target-directory"]);
+                match paths.split_last() {
+                    Some((last, before)) if !has_target && !before.is_empty() => {
+                        each(before, sources);
+                        each(std::slice::from_ref(last), target);
+                    }
+                    _ => each(paths, sources),
+                }
+            }
+        }
+        self.beyond(name, &found, state, call);
+        true
+    }
+
+    /// What the values of options are.
+    fn options_of(
+        &mut self,
+        name: &str,
+        valued: Valued,
+        found: &Read,
+        state: &State,
+        call: Call<'_>,
+    ) -> State {
+        let mut own = state.clone();
+        for (option, value) in &found.options {
+            let Some(value) = value else { continue };
+            match valued.kind(option) {
+                Some("_") => {}
+                Some("x") => self.joined_text(std::slice::from_ref(value), state, call),
+                Some("c") => self.doubt(
+                    DoubtKind::Code,
+                    &format!("`{name}` is given commands of its own"),
+                    call.span,
+                ),
+                Some("C") => {
+                    own.folders = match value.known() {
+                        Some(path) => {
+                            own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
+                        }
+                        None => vec![super::CommandFolder::Unknown],
+                    };
+                }
+                // `@path` is a file, anything else is text.
+                Some("@") => {
+                    let text = value.begins();
+                    if let Some(at) = text.find('@').filter(|at| *at == 0 || text.contains("=@")) {
+                        let path = value.after(at + 1);
+                        self.touch(TouchKind::Read, &path, state, name, call.span);
+                    } else if !value.is_known() && text.is_empty() {
+                        self.touch(TouchKind::Read, value, state, name, call.span);
+                    }
+                }
+                // `-o ProxyCommand=text`.
+                Some("o") => self.option_of_ssh(value, state, call),
+                Some(kinds) => self.touches(kinds, value, state, name, call),
+                None => self.maybe(std::slice::from_ref(value), state, name, call.span),
+            }
+        }
+        own
+    }
+
+    fn option_of_ssh(&mut self, value: &Field, state: &State, call: Call<'_>) {
+        let Some(text) = value.known() else {
+            self.doubt(
+                DoubtKind::Option,
+                "an option of `ssh` is not known, and may run a command",
+                call.span,
+            );
+            return;
+        };
+        let (key, command) = text.split_once(['=', ' ']).unwrap_or((text, ""));
+        let key = key.trim().to_ascii_lowercase();
+        if ["proxycommand", "localcommand", "knownhostscommand", "remotecommand"]
+            .contains(&key.as_str())
+            && key != "remotecommand"
+        {
+            self.joined_text(&[Field::text(command.trim())], state, call);
+        }
+    }
+
+    /// Touches of each of the kinds that the letters name.
+    pub(super) fn touches(
+        &mut self,
+        kinds: &str,
+        path: &Field,
+        state: &State,
+        by: &str,
+        call: Call<'_>,
+    ) {
+        self.steps += 1;
+        for letter in kinds.chars() {
+            let kind = match letter {
+                'r' => TouchKind::Read,
+                'l' => TouchKind::List,
+                'w' => TouchKind::Write,
+                'd' => TouchKind::Delete,
+                'm' => TouchKind::Meta,
+                _ => TouchKind::Maybe,
+            };
+            self.touch(kind, path, state, by, call.span);
+        }
+    }
+}
+
+/// Whether some option of a program runs a command or writes a file.
+fn runs_by_option(valued: &str) -> bool {
+    valued.split_whitespace().any(|entry| entry.ends_with(":x") || entry.ends_with(":c"))
+}

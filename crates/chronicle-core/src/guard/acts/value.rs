@@ -1,0 +1,189 @@
+//! Words and the values of variables, as far as they are known.
+
+use super::CommandWord;
+
+/// Most bytes of a value that is put together of others.
+const WEIGHT_MAX: usize = 16 * 1024;
+
+/// A stretch of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    /// A pattern that names of files fit.
+    Glob(String),
+    /// Digits, whatever they are.
+    Number,
+    /// Comes from outside of the text, which cannot have chosen it: the environment, arguments.
+    Given,
+    /// Anything at all, chosen by the text or what it reads.
+    Unknown,
+}
+
+/// A word or a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Field {
+    pub(super) pieces: Vec<Piece>,
+    /// Written without quotes or expansions, so that an alias may be meant.
+    pub(super) is_bare: bool,
+}
+
+impl Field {
+    pub(super) fn text(text: &str) -> Self {
+        let mut field = Self::default();
+        field.push_text(text);
+        field
+    }
+
+    pub(super) fn of(piece: Piece) -> Self {
+        Self { pieces: vec![piece], is_bare: false }
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self::of(Piece::Unknown)
+    }
+
+    pub(super) fn push_text(&mut self, more: &str) {
+        if more.is_empty() {
+            return;
+        }
+        if let Some(Piece::Text(text)) = self.pieces.last_mut() {
+            text.push_str(more);
+        } else {
+            self.pieces.push(Piece::Text(more.to_owned()));
+        }
+    }
+
+    pub(super) fn push(&mut self, piece: Piece) {
+        match piece {
+            Piece::Text(text) => self.push_text(&text),
+            other @ (Piece::Glob(_) | Piece::Number | Piece::Given | Piece::Unknown) => {
+                self.pieces.push(other);
+            }
+        }
+    }
+
+    pub(super) fn extend(&mut self, other: &Field) {
+        // Values that double each other would outgrow any memory.
+        if self.weight() + other.weight() > WEIGHT_MAX {
+            self.pieces = vec![Piece::Unknown];
+            return;
+        }
+        for piece in &other.pieces {
+            self.push(piece.clone());
+        }
+    }
+
+    fn weight(&self) -> usize {
+        let weigh = |piece: &Piece| match piece {
+            Piece::Text(text) | Piece::Glob(text) => 16 + text.len(),
+            Piece::Number | Piece::Given | Piece::Unknown => 16,
+        };
+        self.pieces.iter().map(weigh).sum()
+    }
+
+    /// The whole text, if it is known.
+    pub(super) fn known(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
+    /// Whether it is certain to be a number.
+    pub(super) fn is_number(&self) -> bool {
+        !self.pieces.is_empty()
+            && self.pieces.iter().all(|piece| match piece {
+                Piece::Text(text) => text.bytes().all(|byte| byte.is_ascii_digit()),
+                Piece::Number => true,
+                Piece::Glob(_) | Piece::Given | Piece::Unknown => false,
+            })
+    }
+
+    /// What it certainly begins with.
+    pub(super) fn begins(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            // No option and no path, but not empty either.
+            Some(Piece::Number) => "0",
+            _ => "",
+        }
+    }
+
+    /// Without the first `count` bytes, which are known.
+    pub(super) fn after(&self, count: usize) -> Field {
+        let mut field = self.clone();
+        if let Some(Piece::Text(text)) = field.pieces.first_mut() {
+            *text = text.get(count..).unwrap_or_default().to_owned();
+            if text.is_empty() {
+                field.pieces.remove(0);
+            }
+        }
+        field.is_bare = false;
+        field
+    }
+
+    pub(super) fn to_word(&self) -> CommandWord {
+        if let Some(text) = self.known() {
+            return CommandWord::Known(text.to_owned());
+        }
+        let mut pattern = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => {
+                    for letter in text.chars() {
+                        if "*?[]\\".contains(letter) {
+                            pattern.push('\\');
+                        }
+                        pattern.push(letter);
+                    }
+                }
+                Piece::Glob(glob) => pattern.push_str(glob),
+                Piece::Number | Piece::Given | Piece::Unknown => {
+                    return CommandWord::Unknown { begins: self.begins().to_owned() };
+                }
+            }
+        }
+        CommandWord::Glob(pattern)
+    }
+}
+
+/// One word of a line of words, quoted only where needed.
+fn shown(field: &Field) -> String {
+    match field.to_word() {
+        CommandWord::Known(text) => quoted(&text),
+        CommandWord::Glob(pattern) => pattern,
+        CommandWord::Unknown { .. } => "…".to_owned(),
+    }
+}
+
+pub(super) fn line(fields: &[Field]) -> String {
+    fields.iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,^".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    One(Field),
+    /// A list with the indices 0, 1 and so on.
+    List(Vec<Field>),
+    Unset,
+}
+
+impl Value {
+    pub(super) fn unknown() -> Self {
+        Self::One(Field::unknown())
+    }
+}

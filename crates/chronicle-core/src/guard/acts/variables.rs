@@ -1,0 +1,301 @@
+//! Variables that change what programs run, load or look for.
+
+use super::state::State;
+use super::value::{Field, Value};
+use super::walk::{Dialect, Input, Walker};
+use super::{ByteSpan, DoubtKind};
+
+/// Their values are commands that some program runs.
+const COMMANDS: &[&str] = &[
+    "PROMPT_COMMAND",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_ASKPASS",
+    "GIT_PROXY_COMMAND",
+    "PAGER",
+    "MANPAGER",
+    "SYSTEMD_PAGER",
+    "GH_PAGER",
+    "DELTA_PAGER",
+    "BAT_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "FCEDIT",
+    "SUDO_EDITOR",
+    "SUDO_ASKPASS",
+    "SSH_ASKPASS",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "SVN_SSH",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "FZF_DEFAULT_COMMAND",
+    "SHELL",
+    "MAKE",
+    "CC",
+    "CXX",
+    "LD",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "MANROFFOPT",
+    "TAR_RSH",
+    "KUBECTL_EXTERNAL_DIFF",
+    "HGEDITOR",
+    "CARGO",
+];
+/// Their values are expanded as a prompt, and substitutions in them run.
+const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
+/// They make programs load code or settings.
+const LOADING: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_LOADABLES_PATH",
+    "BASH_COMPAT",
+    "BASH_XTRACEFD",
+    "POSIXLY_CORRECT",
+    "TEXTDOMAIN",
+    "TEXTDOMAINDIR",
+    "GCONV_PATH",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONWARNINGS",
+    "PERL5OPT",
+    "PERL5DB",
+    "RUBYOPT",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LUA_INIT",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "EXINIT",
+    "VIMINIT",
+    "MYVIMRC",
+    "INPUTRC",
+    "ZDOTDIR",
+    "TAR_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    "CURL_HOME",
+    "WGETRC",
+    "NETRC",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "TERMINFO",
+    "TERMCAP",
+    "LESSKEY",
+    "HISTFILE",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "DIRSTACK",
+    "EPOCHREALTIME",
+    "NIX_PATH",
+    "RIPGREP_CONFIG",
+    "OPENSSL_CONF",
+    "SSLKEYLOGFILE",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
+    "RES_OPTIONS",
+    "MALLOC_TRACE",
+    "GETCONF_DIR",
+    "TZDIR",
+    "NLSPATH",
+    "LOCPATH",
+];
+/// They say where programs and their parts are looked for.
+const SEARCHED: &[&str] = &[
+    "PATH",
+    "CDPATH",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "NODE_PATH",
+    "PERL5LIB",
+    "PERLLIB",
+    "RUBYLIB",
+    "GEM_PATH",
+    "GEM_HOME",
+    "CLASSPATH",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "AWKPATH",
+    "AWKLIBPATH",
+    "MANPATH",
+    "EXECIGNORE",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "GOPATH",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+];
+/// Variables of git that only say who, when and how loud.
+const HARMLESS_GIT: &[&str] = &[
+    "GIT_TERMINAL_PROMPT",
+    "GIT_MERGE_AUTOEDIT",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_PAGER_IN_USE",
+    "GIT_DEPTH",
+    "GIT_LFS_SKIP_SMUDGE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_REFLOG_ACTION",
+    "GIT_ADVICE",
+    "GIT_FLUSH",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_PREFIX",
+    "GIT_COMMIT",
+    "GIT_SHA",
+    "GIT_BRANCH",
+    "GIT_TAG",
+    "GIT_ROOT",
+    "GIT_REPO",
+    "GIT_URL",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_CLONE_PROTECTION_ACTIVE",
+];
+
+impl Walker<'_> {
+    /// Looks at a variable that is given a value.
+    pub(super) fn watched(&mut self, name: &str, value: &Value, state: &State, span: ByteSpan) {
+        if PROMPTS.contains(&name) {
+            self.prompt(name, value, state, span);
+        } else if COMMANDS.contains(&name) || is_runner(name) {
+            self.command_value(name, value, state, span);
+        } else if SEARCHED.contains(&name) {
+            self.doubt(DoubtKind::Search, &format!("`{name}` changes where programs look"), span);
+        } else if loads(name, value) {
+            self.doubt(
+                DoubtKind::Variable,
+                &format!("`{name}` changes what programs do or load"),
+                span,
+            );
+        }
+    }
+
+    /// A value that is expanded at some later point, whenever a prompt is shown.
+    fn prompt(&mut self, name: &str, value: &Value, state: &State, span: ByteSpan) {
+        let text = match value {
+            Value::One(field) => field.known(),
+            Value::List(_) | Value::Unset => None,
+        };
+        if text.is_some_and(|text| !text.contains(['$', '`'])) {
+            return;
+        }
+        let why = format!("`{name}` is expanded as a prompt, which may run commands");
+        self.doubt(DoubtKind::Variable, &why, span);
+        if let Some(Ok(parts)) = text.map(crate::base::bash::read_expanded) {
+            let span = self.place.unwrap_or(span);
+            let before = self.place.replace(span);
+            let mut own = state.clone();
+            own.lose();
+            self.quoted(&parts, &mut own, span);
+            self.place = before;
+        }
+    }
+
+    fn command_value(&mut self, name: &str, value: &Value, state: &State, span: ByteSpan) {
+        let known = match value {
+            Value::One(field) => field.known().map(str::to_owned),
+            Value::List(_) | Value::Unset => None,
+        };
+        match known {
+            Some(text) if text.is_empty() => {}
+            // An option of the pager, or a mark that it reads from a pipe.
+            Some(text) if matches!(name, "LESSOPEN" | "LESSCLOSE") => {
+                let text = text.trim_start_matches(['|', '-', '|']).replace("%s", "_");
+                self.run_value(&text, state, span);
+            }
+            Some(text) => self.run_value(&text, state, span),
+            None => self.doubt(
+                DoubtKind::Variable,
+                &format!("`{name}` holds a command that is not known"),
+                span,
+            ),
+        }
+    }
+
+    /// A command that some program will run with arguments of its own.
+    pub(super) fn run_value(&mut self, text: &str, state: &State, span: ByteSpan) {
+        let mut own = state.clone();
+        own.variables.clear();
+        own.is_lost = true;
+        own.functions.clear();
+        own.arguments = None;
+        self.text(text, &mut own, &Input::Piped, Dialect::Other, span);
+    }
+
+    /// `NAME=value` words in front of a program; what is left.
+    pub(super) fn environment<'f>(
+        &mut self,
+        fields: &'f [Field],
+        state: &mut State,
+        span: ByteSpan,
+    ) -> &'f [Field] {
+        let mut rest = fields;
+        while let Some((first, more)) = rest.split_first() {
+            let Some((name, _)) = first.begins().split_once('=') else { break };
+            let name = name.to_owned();
+            let value = Value::One(first.after(name.len() + 1));
+            self.watched(&name, &value, state, span);
+            state.variables.insert(name, value);
+            rest = more;
+        }
+        rest
+    }
+}
+
+/// `CARGO_TARGET_…_RUNNER` and `CARGO_TARGET_…_LINKER`, which cargo starts.
+fn is_runner(name: &str) -> bool {
+    name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER"))
+}
+
+/// Whether a variable makes programs load or do something else.
+fn loads(name: &str, value: &Value) -> bool {
+    let text = match value {
+        Value::One(field) => field.known(),
+        Value::List(_) | Value::Unset => None,
+    };
+    // These are used every day for other things than loading code.
+    let is_bad =
+        |marks: &[&str]| text.is_none_or(|text| marks.iter().any(|mark| text.contains(mark)));
+    match name {
+        "NODE_OPTIONS" => {
+            is_bad(&["-r", "require", "import", "loader", "inspect", "eval", "env-file"])
+        }
+        "RUSTFLAGS" | "CARGO_ENCODED_RUSTFLAGS" | "RUSTDOCFLAGS" => {
+            is_bad(&["linker", "link-arg", "codegen-backend", "plugin"])
+        }
+        "GOFLAGS" => is_bad(&["exec"]),
+        "LESS" | "LESS_TERMCAP" => is_bad(&["+", "!"]),
+        _ if LOADING.contains(&name) => true,
+        _ if name.starts_with("LD_")
+            || name.starts_with("DYLD_")
+            || name.starts_with("BASH_FUNC") =>
+        {
+            true
+        }
+        _ if name.starts_with("GIT_") => {
+            let is_harmless = HARMLESS_GIT.contains(&name)
+                || name.starts_with("GIT_AUTHOR_")
+                || name.starts_with("GIT_COMMITTER_");
+            !is_harmless
+        }
+        _ => false,
+    }
+}

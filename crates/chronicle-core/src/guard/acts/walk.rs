@@ -1,0 +1,303 @@
+//! Goes over the commands of a text in the order in which they would run.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::state::{Function, State};
+use super::value::{Field, Value};
+use super::{Acts, ByteSpan, CommandFolder, DoubtKind, ShellSetting};
+use crate::base::bash::tree::{Command, Item, Joint, Pipeline, Script, What};
+use crate::base::bash::{Text, read};
+
+/// Most texts inside of texts, and functions inside of functions.
+const DEPTH_MAX: usize = 24;
+/// What a command reads from.
+#[derive(Debug, Clone)]
+pub(super) enum Input {
+    /// Whatever the whole text reads from.
+    Given,
+    /// The output of another command.
+    Piped,
+    /// A here-document or a here-string.
+    Text(Field),
+    /// A file, which is told as a touch.
+    File,
+}
+
+/// The folders after a command that succeeded, and after one that failed.
+pub(super) struct Ways {
+    pub(super) done: Vec<CommandFolder>,
+    pub(super) failed: Vec<CommandFolder>,
+}
+
+impl Ways {
+    pub(super) fn same(state: &State) -> Self {
+        Self { done: state.folders.clone(), failed: state.folders.clone() }
+    }
+}
+
+pub(super) struct Walker<'a> {
+    pub(super) acts: Acts,
+    pub(super) setting: ShellSetting<'a>,
+    pub(super) steps: usize,
+    /// It was told that there is more than is looked at.
+    pub(super) is_stopped: bool,
+    pub(super) depth: usize,
+    /// The place of everything that is found while another text is walked.
+    pub(super) place: Option<ByteSpan>,
+    /// What is known where loops are left early, innermost last.
+    pub(super) escapes: Vec<Option<State>>,
+    /// What is known where functions are left early, innermost last.
+    pub(super) returns: Vec<Option<State>>,
+    /// Variables that belong to a function, with their values before it declared them; innermost last.
+    pub(super) locals: Vec<std::collections::BTreeMap<String, Option<super::value::Value>>>,
+    /// Functions that are being walked.
+    pub(super) calls: Vec<(String, Vec<Field>)>,
+    defined: Vec<Rc<Command>>,
+    pub(super) called: BTreeSet<usize>,
+    /// What was found already.
+    pub(super) seen: super::record::Seen,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(setting: ShellSetting<'a>) -> Self {
+        Self {
+            acts: Acts::default(),
+            setting,
+            steps: 0,
+            is_stopped: false,
+            depth: 0,
+            place: None,
+            escapes: Vec::new(),
+            returns: Vec::new(),
+            locals: Vec::new(),
+            calls: Vec::new(),
+            defined: Vec::new(),
+            called: BTreeSet::new(),
+            seen: super::record::Seen::default(),
+        }
+    }
+
+    /// Walks a whole text; to be called once.
+    pub(super) fn all(&mut self, text: &str) -> Acts {
+        let folder = match self.setting.folder {
+            Some(folder) => CommandFolder::Known(folder.to_owned()),
+            None => CommandFolder::Unknown,
+        };
+        let mut state = State::new(folder);
+        match read(text) {
+            Ok(Text { script, .. }) => {
+                self.script(&script, &mut state, &Input::Given);
+                self.uncalled(&state);
+            }
+            Err(unread) => {
+                let span = ByteSpan { start: unread.at, end: text.len().max(unread.at) };
+                self.doubt(
+                    DoubtKind::Unread,
+                    &format!("the command cannot be read: {}", unread.why),
+                    span,
+                );
+            }
+        }
+        // Steps also count inside of one command, whose end may have been the last look at them.
+        self.steps = self.steps.saturating_sub(1);
+        self.is_spent(ByteSpan { start: 0, end: text.len() });
+        std::mem::take(&mut self.acts)
+    }
+
+    /// Functions that nothing called may still be, in ways that are not seen.
+    fn uncalled(&mut self, state: &State) {
+        let mut at = 0;
+        while let Some(body) = self.defined.get(at).map(Rc::clone) {
+            at += 1;
+            if self.called.contains(&address(&body)) {
+                continue;
+            }
+            let mut lost = state.clone();
+            lost.is_over = false;
+            lost.lose();
+            self.command(&body, &mut lost, &Input::Piped);
+        }
+    }
+
+    /// Walks a text that is run as commands, in a state that it may change.
+    pub(super) fn text(
+        &mut self,
+        text: &str,
+        state: &mut State,
+        input: &Input,
+        dialect: Dialect,
+        span: ByteSpan,
+    ) {
+        let span = self.place.unwrap_or(span);
+        if self.depth >= DEPTH_MAX || self.is_spent(span) {
+            self.doubt(DoubtKind::TooLarge, "texts with commands are nested too deeply", span);
+            return;
+        }
+        let before = self.place.replace(span);
+        self.depth += 1;
+        // Reading costs as much as it is long.
+        self.steps += text.len() / 64;
+        match read(text) {
+            Ok(Text { script, bash_only }) => {
+                if dialect == Dialect::Other && bash_only.is_some() {
+                    self.doubt(
+                        DoubtKind::Text,
+                        "a text for another shell than bash may be read in another way",
+                        span,
+                    );
+                }
+                self.script(&script, state, input);
+            }
+            Err(unread) => {
+                self.doubt(
+                    DoubtKind::Unread,
+                    &format!("a text with commands cannot be read: {}", unread.why),
+                    span,
+                );
+            }
+        }
+        self.depth -= 1;
+        self.place = before;
+    }
+
+    pub(super) fn script(&mut self, script: &Script, state: &mut State, input: &Input) -> Ways {
+        let mut ways = Ways::same(state);
+        for item in &script.items {
+            ways = self.item(item, state, input);
+        }
+        ways
+    }
+
+    fn item(&mut self, item: &Item, state: &mut State, input: &Input) -> Ways {
+        if item.is_background {
+            let mut own = state.clone();
+            self.chain(item, &mut own, input);
+            return Ways::same(state);
+        }
+        self.chain(item, state, input)
+    }
+
+    /// Pipelines joined by `&&` and `||`: each runs after a success, or after a failure.
+    fn chain(&mut self, item: &Item, state: &mut State, input: &Input) -> Ways {
+        let ways = self.pipeline(&item.first, state, input);
+        if item.rest.is_empty() {
+            return ways;
+        }
+        let (mut done, mut failed) = split(state, ways);
+        for (joint, pipeline) in &item.rest {
+            let from = if *joint == Joint::And { &mut done } else { &mut failed };
+            let ways = self.pipeline(pipeline, from, input);
+            let (next_done, next_failed) = split(from, ways);
+            if *joint == Joint::And {
+                done = next_done;
+                failed.join(&next_failed);
+            } else {
+                failed = next_failed;
+                done.join(&next_done);
+            }
+        }
+        let ways = Ways { done: done.folders.clone(), failed: failed.folders.clone() };
+        done.join(&failed);
+        *state = done;
+        ways
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, input: &Input) -> Ways {
+        if let [command] = pipeline.commands.as_slice() {
+            let ways = self.command(command, state, input);
+            return if pipeline.is_negated {
+                Ways { done: ways.failed, failed: ways.done }
+            } else {
+                ways
+            };
+        }
+        for (index, command) in pipeline.commands.iter().enumerate() {
+            let mut own = state.clone();
+            self.command(command, &mut own, if index == 0 { input } else { &Input::Piped });
+        }
+        Ways::same(state)
+    }
+
+    pub(super) fn command(&mut self, command: &Command, state: &mut State, input: &Input) -> Ways {
+        if self.is_spent(command.span) || self.depth >= DEPTH_MAX {
+            if self.depth >= DEPTH_MAX {
+                self.doubt(DoubtKind::TooLarge, "commands are nested too deeply", command.span);
+            }
+            return Ways::same(state);
+        }
+        self.depth += 1;
+        let ways = if let What::Simple { sets, words, lists } = &command.what {
+            self.simple(sets, words, lists, command, state, input)
+        } else {
+            let own = self.redirections(&command.redirections, state, input);
+            self.compound(command, state, &own)
+        };
+        self.depth -= 1;
+        ways
+    }
+
+    fn compound(&mut self, command: &Command, state: &mut State, input: &Input) -> Ways {
+        match &command.what {
+            What::Simple { .. } => {}
+            What::Group(script) => return self.script(script, state, input),
+            What::Subshell(script) => {
+                self.script(script, &mut state.clone(), input);
+            }
+            What::If { arms, other } => self.branches(arms, other.as_ref(), state, input),
+            What::While { test, body } => self.repeated(state, |walker, state| {
+                let ways = walker.script(test, state, input);
+                let mut inside = state.clone();
+                inside.folders = ways.done;
+                walker.script(body, &mut inside, input);
+                state.join(&inside);
+            }),
+            What::For { name, words, is_select, body } => {
+                self.each(name, words.as_deref(), *is_select, body, command.span, state, input);
+            }
+            What::Count { parts, body } => self.repeated(state, |walker, state| {
+                walker.expression(parts, state, command.span);
+                walker.script(body, state, input);
+            }),
+            What::Case { subject, arms } => self.cases(subject, arms, state, input),
+            What::Function { name, body } => {
+                self.defined.push(Rc::clone(body));
+                let function = Function { bodies: vec![Rc::clone(body)], is_certain: true };
+                state.functions.insert(name.clone(), function);
+            }
+            What::Test(checks) => self.checks(checks, state, command.span),
+            What::Arithmetic(parts) => self.expression(parts, state, command.span),
+            What::Coprocess { name, body } => {
+                let name = name.clone().unwrap_or_else(|| "COPROC".to_owned());
+                self.command(body, &mut state.clone(), &Input::Piped);
+                state.variables.insert(name, Value::unknown());
+            }
+        }
+        Ways::same(state)
+    }
+}
+
+/// Which shell reads a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Bash,
+    Other,
+}
+
+pub(super) fn address(body: &Rc<Command>) -> usize {
+    Rc::as_ptr(body).addr()
+}
+
+pub(super) fn split(state: &State, ways: Ways) -> (State, State) {
+    let (mut done, mut failed) = (state.clone(), state.clone());
+    done.folders = ways.done;
+    failed.folders = ways.failed;
+    (done, failed)
+}
+
+pub(super) fn joined(into: &mut Option<State>, state: &State) {
+    match into {
+        Some(into) => into.join(state),
+        None => *into = Some(state.clone()),
+    }
+}

@@ -1,0 +1,278 @@
+//! Programs that start other programs, and the way from a name to what is known of it.
+
+use super::invoke::Call;
+use super::options::{Valued, read};
+use super::runners::{RUNNERS, WRAPPERS, Wrapper};
+use super::shells::lookup_name;
+use super::state::State;
+use super::value::{Field, Piece, line};
+use super::walk::{Dialect, Walker};
+use super::{CommandFolder, DoubtKind, TouchKind};
+
+impl Walker<'_> {
+    /// What is known of a program by its name.
+    pub(super) fn program(&mut self, fields: &[Field], state: &State, call: Call<'_>) {
+        let Some(written) = fields.first().and_then(Field::known) else { return };
+        let name = lookup_name(written);
+        // Some systems install the same programs with a letter in front.
+        let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
+        for name in [name.as_str(), other.as_str()] {
+            let is_found = self.interpreted(name, fields, state, call)
+                || self.wrapped(name, fields, state, call)
+                || self.particular(name, fields, state, call)
+                || self.tabled(name, fields, state, call);
+            if is_found {
+                return;
+            }
+        }
+        self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
+        if written.contains('/') {
+            self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
+        }
+    }
+
+    fn wrapped(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) -> bool {
+        let words = fields.get(1..).unwrap_or_default();
+        if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.split(' ').any(|it| it == name)) {
+            self.unwrap(name, wrapper, words, state, call);
+            return true;
+        }
+        if name == "nix" {
+            let is_mark = |field: &Field| matches!(field.known(), Some("-c" | "--command" | "--"));
+            let at = words.iter().position(is_mark).unwrap_or(words.len());
+            self.start(words.get(at + 1..).unwrap_or_default(), state, call);
+            return at < words.len();
+        }
+        let runner = RUNNERS.iter().find(|(program, word, _)| {
+            *program == name && words.iter().any(|field| field.known() == Some(word))
+        });
+        let Some((program, word, valued)) = runner else { return false };
+        let at = words.iter().position(|field| field.known() == Some(word)).unwrap_or(0);
+        let skips = usize::from(matches!(*program, "rustup" | "direnv"));
+        let inner = Wrapper { names: program, valued, skips, sets: false };
+        self.unwrap(name, &inner, words.get(at + 1..).unwrap_or_default(), state, call);
+        true
+    }
+
+    fn unwrap(
+        &mut self,
+        name: &str,
+        wrapper: &Wrapper,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let mut own = state.clone();
+        let mut rest = words;
+        let valued = Valued(wrapper.valued);
+        let mut has_text = false;
+        // Assignments and options may alternate.
+        loop {
+            let (options, end) = read(rest, valued, wrapper.skips != usize::MAX);
+            self.strange_options(name, &options, valued, call);
+            for (option, value) in &options.options {
+                let Some(value) = value else { continue };
+                has_text |= self.option_of_wrapper(name, option, valued, value, &mut own, call);
+            }
+            self.replaced(name, &options, rest.get(end..).unwrap_or_default(), &own, call);
+            if matches!(name, "xargs" | "parallel") {
+                return;
+            }
+            rest = rest.get(end..).unwrap_or_default();
+            let before = rest.len();
+            if wrapper.sets {
+                rest = self.environment(rest, &mut own, call.span);
+            }
+            if rest.len() == before {
+                break;
+            }
+        }
+        if wrapper.skips == usize::MAX {
+            let is_input = !has_text
+                && name != "nix-shell"
+                && !matches!(call.input, super::walk::Input::Given);
+            if is_input {
+                self.doubt(DoubtKind::Text, "a shell runs what it reads", call.span);
+            }
+            self.maybe(words, &own, name, call.span);
+            return;
+        }
+        self.begun(name, rest, wrapper.skips, &own, call);
+    }
+
+    /// Options of which it is not certain where the command begins after them.
+    fn strange_options(
+        &mut self,
+        name: &str,
+        options: &super::options::Read,
+        valued: Valued,
+        call: Call<'_>,
+    ) {
+        let is_listed = |name: &str| valued.kind(name).is_some() || valued.is_flag(name);
+        for (option, value) in &options.options {
+            if value.is_none() && !is_listed(option) && name != "busybox" {
+                let why = format!("an option of `{name}` is not known, and may take the next word");
+                self.doubt(DoubtKind::Option, &why, call.span);
+            }
+        }
+        if options.has_unknown {
+            self.doubt(
+                DoubtKind::Command,
+                &format!("which program `{name}` starts is not known"),
+                call.span,
+            );
+        }
+    }
+
+    /// The command after the options.
+    fn begun(&mut self, name: &str, rest: &[Field], skips: usize, own: &State, call: Call<'_>) {
+        if name == "flock" || name == "chroot" {
+            for path in rest.iter().take(1) {
+                self.touch(TouchKind::Maybe, path, own, name, call.span);
+            }
+        }
+        let inner = rest.get(skips..).unwrap_or_default();
+        match name {
+            "watch" => self.joined_text(inner, own, call),
+            "hyperfine" => {
+                for text in inner {
+                    self.joined_text(std::slice::from_ref(text), own, call);
+                }
+            }
+            // Options may follow what was skipped.
+            "flock" => {
+                if let [option, text] = inner
+                    && matches!(option.known(), Some("-c" | "--command"))
+                {
+                    self.joined_text(std::slice::from_ref(text), own, call);
+                } else {
+                    self.start(inner, own, call);
+                }
+            }
+            _ => {
+                let is_separated = inner.first().and_then(Field::known) == Some("--");
+                let inner = if is_separated { inner.get(1..).unwrap_or_default() } else { inner };
+                self.start(inner, own, call);
+            }
+        }
+    }
+
+    /// What the value of an option means; whether it was a text that is run.
+    fn option_of_wrapper(
+        &mut self,
+        name: &str,
+        option: &str,
+        valued: Valued,
+        value: &Field,
+        own: &mut State,
+        call: Call<'_>,
+    ) -> bool {
+        match valued.kind(option) {
+            Some("x") => {
+                self.joined_text(std::slice::from_ref(value), own, call);
+                return true;
+            }
+            Some("C") => {
+                own.folders = match value.known() {
+                    Some(path) => own.folders.iter().map(|it| beside(it, path)).collect(),
+                    None => vec![CommandFolder::Unknown],
+                };
+            }
+            Some("r") => self.touch(TouchKind::Read, value, own, name, call.span),
+            Some("w") => self.touch(TouchKind::Write, value, own, name, call.span),
+            Some(_) => {}
+            // `--option=value` of an option that is not listed.
+            None => self.maybe(std::slice::from_ref(value), own, name, call.span),
+        }
+        false
+    }
+
+    /// `xargs` and `parallel`: the command gets words that only its input shows.
+    fn replaced(
+        &mut self,
+        name: &str,
+        options: &super::options::Read,
+        inner: &[Field],
+        own: &State,
+        call: Call<'_>,
+    ) {
+        if !matches!(name, "xargs" | "parallel") {
+            return;
+        }
+        let marks: Vec<String> = options
+            .values(&["I", "J", "replace"])
+            .map(|mark| mark.known().unwrap_or("{}").to_owned())
+            .chain((name == "parallel" || options.has(&["i", "replace"])).then(|| "{}".to_owned()))
+            .collect();
+        let end = inner
+            .iter()
+            .position(|it| it.known().is_some_and(|it| it.starts_with(":::")))
+            .unwrap_or(inner.len());
+        let command: Vec<Field> = inner
+            .get(..end)
+            .unwrap_or_default()
+            .iter()
+            .map(|field| {
+                let has_mark = field.known().is_some_and(|text| {
+                    marks.iter().any(|mark| text.contains(mark.as_str()))
+                        || name == "parallel" && text.contains('{')
+                });
+                if has_mark { filled(field) } else { field.clone() }
+            })
+            .collect();
+        let mut with_more = command.clone();
+        with_more.push(Field::unknown());
+        let piped = Call { input: &super::walk::Input::Piped, ..call };
+        if command.is_empty() {
+            if name == "parallel" {
+                self.doubt(DoubtKind::Text, "`parallel` runs lines that it reads", call.span);
+            }
+        } else if name == "xargs"
+            || command.iter().all(|field| field.known().is_none_or(is_one_word))
+        {
+            self.start(&with_more, own, piped);
+        } else {
+            self.joined_text(&command, own, piped);
+            self.doubt(DoubtKind::Text, "`parallel` adds words to a text that it runs", call.span);
+        }
+    }
+
+    /// Words that are joined to a text, which a shell then runs.
+    pub(super) fn joined_text(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+        match known {
+            Some(known) => {
+                let mut own = super::shells::child(state);
+                self.text(&known.join(" "), &mut own, call.input, Dialect::Other, call.span);
+            }
+            None => {
+                self.doubt(
+                    DoubtKind::Text,
+                    &format!("a shell runs a text that is not known: {}", line(words)),
+                    call.span,
+                );
+            }
+        }
+    }
+}
+
+/// A word into which something is put that is not known.
+fn filled(field: &Field) -> Field {
+    let begins = field.begins().split('{').next().unwrap_or_default();
+    let mut filled = Field::text(begins);
+    filled.push(Piece::Unknown);
+    filled
+}
+
+fn is_one_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte))
+}
+
+/// A folder that an option names, from another one.
+pub(super) fn beside(folder: &CommandFolder, path: &str) -> CommandFolder {
+    match folder {
+        _ if path.starts_with('/') => CommandFolder::Known(path.to_owned()),
+        CommandFolder::Known(folder) => CommandFolder::Known(super::state::below(folder, path)),
+        CommandFolder::Unknown => CommandFolder::Unknown,
+    }
+}

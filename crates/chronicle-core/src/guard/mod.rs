@@ -1,0 +1,3 @@
+//! What guards stand on: what a command would do, known before it runs.
+
+pub mod acts;

@@ -37,9 +37,49 @@ impl Walker<'_> {
         let _ = state;
     }
 
+    /// Variables and files that are given to `make`, whose values may be commands.
+    fn given_to_build(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        if !matches!(name, "make" | "gmake" | "just" | "ninja") {
+            return;
+        }
+        let is_read = |file: &Field| matches!(file.known(), Some("-" | "/dev/stdin"));
+        if found.values(&["f", "file", "makefile"]).any(is_read) {
+            self.doubt(DoubtKind::Text, &format!("`{name}` runs rules that it reads"), call.span);
+        }
+        for operand in &found.operands {
+            let Some((variable, _)) = operand.begins().split_once('=') else { continue };
+            let variable = variable.trim_end_matches([':', '+', '?', '!']).trim();
+            let value = operand.after(operand.begins().find('=').map_or(0, |at| at + 1));
+            let runs = value.known().is_none_or(|text| text.contains(['$', '`']));
+            if runs || variable.contains("SHELL") {
+                let why = format!("a variable of `{name}` may hold commands");
+                self.doubt(DoubtKind::Text, &why, call.span);
+            } else {
+                self.watched(variable, &super::value::Value::One(value), state, call.span);
+            }
+        }
+    }
+
+    /// Files in addresses, and the command with which `zip` tests its work.
+    fn hidden_paths(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        if matches!(name, "curl" | "wget") {
+            for path in found.operands.iter().filter_map(Field::known) {
+                if let Some(path) = path.strip_prefix("file://") {
+                    self.touch(TouchKind::Read, &Field::text(path), state, name, call.span);
+                }
+            }
+        }
+        let tests = found.options.iter().filter(|(option, _)| option == "T").count();
+        if name == "zip" && tests > 1 {
+            self.doubt(DoubtKind::Text, "`zip` tests its work with a command", call.span);
+        }
+    }
+
     /// What programs touch besides their arguments.
     pub(super) fn beyond(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         let here = Field::text(".");
+        self.given_to_build(name, found, state, call);
+        self.hidden_paths(name, found, state, call);
         match name {
             "rsync" => {
                 let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));

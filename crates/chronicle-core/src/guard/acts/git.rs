@@ -236,15 +236,15 @@ impl Walker<'_> {
                 ("rebase" | "difftool", "x") => {
                     self.joined_text(std::slice::from_ref(value), state, call);
                 }
-                ("grep", "O") => {
-                    self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
-                }
                 ("clone" | "init" | "submodule", "c" | "config") => {
                     self.setting_of_git(value, state, call);
                 }
                 ("archive" | "format-patch", "o") => self.touches("w", value, state, "git", call),
                 _ => {}
             }
+        }
+        if name == "grep" && found.has(&["O", "open-files-in-pager"]) {
+            self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
         }
         if found.has_unknown
             && !matches!(
@@ -343,8 +343,14 @@ impl Walker<'_> {
                     }
                 }
             }
+            // Their operands are revisions, or words of their own and then paths.
+            None if matches!(
+                name,
+                "merge" | "rebase" | "pull" | "cherry-pick" | "revert" | "switch"
+            ) => {}
             None if CHANGING.contains(&name) => {
-                for path in paths {
+                let has_verb = matches!(name, "stash" | "submodule" | "bisect" | "lfs" | "subtree");
+                for path in paths.iter().skip(usize::from(has_verb)) {
                     self.touches("w", path, state, "git", call);
                 }
             }

@@ -104,6 +104,13 @@ impl Walker<'_> {
                         self.named(value, state, span);
                     }
                 }
+                operator
+                    if operator.len() == 2 && values.len() == 1 && !"-z-n-o".contains(operator) =>
+                {
+                    for value in &values {
+                        self.touch(super::TouchKind::List, value, state, "[[", span);
+                    }
+                }
                 "=~" => {
                     state.variables.insert("BASH_REMATCH".to_owned(), Value::unknown());
                 }

@@ -49,6 +49,7 @@ impl Walker<'_> {
     ) {
         const STREAMS: &[&str] = &[
             "/dev/null",
+            "/dev/stdin",
             "/dev/stdout",
             "/dev/stderr",
             "/dev/tty",
@@ -56,8 +57,11 @@ impl Walker<'_> {
             "/dev/urandom",
             "/dev/random",
         ];
-        let is_stream =
-            path.known().is_some_and(|it| STREAMS.contains(&it) || it.starts_with("/dev/fd/"));
+        // To most programs a dash is what they read from or write to.
+        let is_program = by.starts_with(|it: char| it.is_ascii_alphanumeric());
+        let is_stream = path.known().is_some_and(|it| {
+            STREAMS.contains(&it) || it.starts_with("/dev/fd/") || it == "-" && is_program
+        });
         if is_stream && matches!(kind, TouchKind::Read | TouchKind::Write | TouchKind::Maybe) {
             return;
         }

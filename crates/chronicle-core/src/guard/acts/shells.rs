@@ -142,6 +142,10 @@ impl Walker<'_> {
                 }
                 continue;
             }
+            if !text.bytes().skip(1).all(|byte| byte.is_ascii_alphabetic()) {
+                let why = "a shell is given an option that is not known";
+                self.doubt(DoubtKind::Text, why, call.span);
+            }
             has_text |= text.starts_with('-') && text.contains('c');
             reads_input |= text.contains('s');
             // Each of these letters takes a word.

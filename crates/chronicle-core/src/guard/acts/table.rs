@@ -149,7 +149,7 @@ const TABLE: &[Row] = &[
     ("ssh-keygen", "f:w b C N P t O I n s:r D z", Nothing),
     (
         "make gmake ninja just task",
-        "C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W working-directory:C justfile:r d:_ shell:x shell-arg",
+        "E:c eval:c C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W working-directory:C justfile:r d:_ shell:x shell-arg",
         Nothing,
     ),
     ("docker podman kubectl helm terraform aws gcloud az", "", All("?")),

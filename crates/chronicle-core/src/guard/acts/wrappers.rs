@@ -14,6 +14,15 @@ impl Walker<'_> {
     pub(super) fn program(&mut self, fields: &[Field], state: &State, call: Call<'_>) {
         let Some(written) = fields.first().and_then(Field::known) else { return };
         let name = lookup_name(written);
+        // A script of its own may have the name of something well known.
+        let is_installed =
+            ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"]
+                .iter()
+                .any(|folder| written.strip_prefix(folder).is_some_and(|rest| !rest.contains('/')));
+        if written.contains('/') && !is_installed {
+            self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
+            self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
+        }
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
@@ -26,9 +35,6 @@ impl Walker<'_> {
             }
         }
         self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
-        if written.contains('/') {
-            self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
-        }
     }
 
     fn wrapped(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) -> bool {
@@ -72,7 +78,15 @@ impl Walker<'_> {
             self.strange_options(name, &options, valued, call);
             for (option, value) in &options.options {
                 let Some(value) = value else { continue };
+                if name == "env" && matches!(option.as_str(), "S" | "split-string") {
+                    continue;
+                }
                 has_text |= self.option_of_wrapper(name, option, valued, value, &mut own, call);
+            }
+            if name == "env" && options.has(&["S", "split-string"]) {
+                let words = rest.get(end..).unwrap_or_default();
+                self.split_by_env(&options, words, &own, call);
+                return;
             }
             self.replaced(name, &options, rest.get(end..).unwrap_or_default(), &own, call);
             if matches!(name, "xargs" | "parallel") {
@@ -98,6 +112,29 @@ impl Walker<'_> {
             return;
         }
         self.begun(name, rest, wrapper.skips, &own, call);
+    }
+
+    /// `env -S text words`: the text is split, and the words follow.
+    fn split_by_env(
+        &mut self,
+        options: &super::options::Read,
+        words: &[Field],
+        own: &State,
+        call: Call<'_>,
+    ) {
+        for text in options.values(&["S", "split-string"]) {
+            match text.known() {
+                Some(text) if words.iter().all(Field::is_known) => {
+                    let whole = format!("{text} {}", line(words));
+                    self.joined_text(&[Field::text(&whole)], own, call);
+                }
+                _ => self.doubt(
+                    DoubtKind::Command,
+                    "which program `env` starts is not known",
+                    call.span,
+                ),
+            }
+        }
     }
 
     /// Options of which it is not certain where the command begins after them.

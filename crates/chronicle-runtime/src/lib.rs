@@ -5,7 +5,7 @@
 //!
 //! Modules import downwards only. From the lowest layer up:
 //! `activity bell clock cookie fail home regular requests threads` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
-//! `trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
+//! `environment trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
 mod agents;
@@ -16,6 +16,7 @@ mod cookie;
 mod discover;
 mod driver;
 mod effects;
+mod environment;
 mod fail;
 pub mod handle;
 mod home;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use chronicle_core::base::redact::{REDACTED, Redactor, dotenv, is_secret_name};
+use chronicle_core::definition::workflow::Workflow;
 use chronicle_core::event::input::{Answer, Command};
 
 use crate::discover;
@@ -28,8 +29,20 @@ pub(crate) fn redactor(project: &Path) -> Redactor {
         let is_secret = is_secret_name(name) || more.iter().any(|it| it == name);
         is_secret.then(|| value.into_string().ok()).flatten()
     });
+    let set = settings.variables().filter(|(name, _)| is_secret_name(name));
+    let set = set.map(|(_, value)| value.to_owned());
     let files = dotenv_files(project).into_iter().flat_map(|text| dotenv(&text, more));
-    Redactor::new(secrets.chain(files)).with_patterns(settings.texts("redact.patterns"))
+    Redactor::new(secrets.chain(set).chain(files)).with_patterns(settings.texts("redact.patterns"))
+}
+
+/// The redactor of a run, which also knows what its workflows set for workers. The definitions themselves stay as they were written.
+pub(crate) fn of_run(redactor: Redactor, workflows: &[Workflow]) -> Redactor {
+    let set = workflows.iter().flat_map(|workflow| {
+        let of_phases = workflow.phases.iter().flat_map(|phase| &phase.env);
+        workflow.env.iter().chain(of_phases)
+    });
+    let secret = set.filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value.clone());
+    redactor.knowing(secret)
 }
 
 /// Contents of the project's `.env` files, if they are regular files of a sensible size.

@@ -1,6 +1,7 @@
-//! Definitions: workflows, personas, rules, settings, prices. Parsed and checked before a run, and never changed by one.
+//! Definitions: workflows, personas, rules, settings, prices, the environment of workers. Parsed and checked before a run, and never changed by one.
 
 pub mod budget;
+pub mod environment;
 pub mod guard;
 pub mod persona;
 pub mod prices;

@@ -8,7 +8,7 @@ use super::gate::intervene;
 use super::out::take;
 use super::target::resolve;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};
-use crate::definition::workflow::{Phase, PhaseKind};
+use crate::definition::workflow::{Phase, PhaseKind, Workflow};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
 use crate::state::{Check, Frame, Stage, State, Uncleaned, WayOut};
 use crate::words;
@@ -57,9 +57,10 @@ fn next_to_verify(
     let mut all = to_verify(state, frame, phase, way);
     // They were put in front of the phase's own when the workflow was loaded.
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key));
-    let env = state.workflow(&frame.workflow).map(|workflow| &workflow.env);
+    let env = |workflow: &Workflow| (workflow.env.clone(), workflow.env_names.clone());
+    let own = state.workflow(&frame.workflow).map(env);
     // In the same environment both lists run in one go.
-    let apart = inner.filter(|inner| Some(&inner.env) != env && all.starts_with(&inner.verify));
+    let apart = inner.filter(|it| Some(env(it)) != own && all.starts_with(&it.verify));
     match apart.filter(|inner| !inner.verify.is_empty()) {
         Some(inner) if way.check == Check::Inside => (None, all.split_off(inner.verify.len())),
         Some(inner) => {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::base::ids::{AttemptId, PhaseId};
 use crate::base::ids::{FolderId, SHELL};
-use crate::definition::workflow::Tools;
-use crate::definition::workflow::allowed_targets;
+use crate::definition::environment::EnvList;
+use crate::definition::workflow::{Phase, Tools, Workflow, allowed_targets};
 use crate::event::{AttemptStarted, Duty};
 use crate::handover::handover;
 use crate::state::State;
@@ -32,8 +32,10 @@ pub struct Work {
     pub tools: Tools,
     /// Targets that it may choose.
     pub targets: Vec<PhaseId>,
-    /// Environment variables of the workflow.
+    /// Environment variables of the workflow and of the phase.
     pub env: BTreeMap<String, String>,
+    /// Which variables of the user they let through.
+    pub env_names: EnvList,
     /// True if it uses a home folder of the run's own.
     pub isolated: bool,
     /// Shell commands to run in order, with their indexes; empty for an agent.
@@ -71,6 +73,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let text = || own.and_then(|own| own.persona.clone());
     let commands = intent.chore.as_ref().map_or(&phase.commands, |chore| &chore.commands);
     let commands = (0u32..).zip(commands.iter().cloned());
+    let (env, env_names) = environment(workflow, phase, &intent);
     Some(Work {
         folder: intent.folder,
         task: run.task.clone(),
@@ -84,8 +87,8 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         tools: state.tools_for(&intent).map(Cow::into_owned).unwrap_or_default(),
         // A helper does not choose where the phase leads: it ends its help, and whoever asked goes on.
         targets: if helper.is_some() { Vec::new() } else { allowed_targets(phase) },
-        // Of the innermost workflow alone. A workflow inside another must not depend on who uses it.
-        env: workflow.env.clone(),
+        env,
+        env_names,
         isolated: run.isolated || persona.is_some_and(|persona| persona.isolated),
         // With their own numbers, which reports use: an attempt may begin in the middle of the list.
         commands: commands.filter(|(index, _)| *index >= intent.first_command).collect(),
@@ -93,4 +96,18 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),
         intent,
     })
+}
+
+/// What the innermost workflow and the phase say. A workflow inside another must not depend on who uses it.
+fn environment(
+    workflow: &Workflow,
+    phase: &Phase,
+    intent: &AttemptStarted,
+) -> (BTreeMap<String, String>, EnvList) {
+    let (env, names) = (workflow.env.clone(), workflow.env_names.clone());
+    // Then the phase is the one around that workflow.
+    if intent.chore.as_ref().is_some_and(|chore| chore.workflow.is_some()) {
+        return (env, names);
+    }
+    (env.into_iter().chain(phase.env.clone()).collect(), names.and(&phase.env_names))
 }

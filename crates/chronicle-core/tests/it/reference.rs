@@ -118,6 +118,17 @@ fn what_the_checker_refuses_the_schema_refuses() {
         "env: {CHRONICLE_RUN: x}\nphases: {a: }",
         "env: {chronicle_run: x}\nphases: {a: }",
         "env: {'A=B': x}\nphases: {a: }",
+        "env: {pass: [A], B: x}\nphases: {a: }",
+        "env: {pass: [CHRONICLE_RUN]}\nphases: {a: }",
+        "env: {drop: ['A=B']}\nphases: {a: }",
+        "env: {drop: [[A]]}\nphases: {a: }",
+        "env: {set: {A: [1]}}\nphases: {a: }",
+        "env: {set: {chronicle_x: 1}}\nphases: {a: }",
+        "env: {set: x, pass: [A]}\nphases: {a: }",
+        "phases: {a: {env: [A]}}",
+        "phases: {a: {env: {drop: {A: b}}}}",
+        "phases: {a: {run: human, env: {A: b}}}",
+        "phases: {a: {workflow: b, env: {A: b}}}",
         "phases: {'a/b': }",
         "phases: {\"a\\u0001b\": }",
         "phases: {\"a\\u0085b\": }",
@@ -141,6 +152,10 @@ fn what_the_checker_accepts_the_schema_accepts() {
         "phases: {a: {tools: {allow: [read], deny: []}}}",
         "phases: {a: {tools: {deny: [bash]}}}",
         "env: {MY_CHRONICLE_RUN: x, A: 1}\nphases: {a: }",
+        "env: {pass: x, A: 1}\nphases: {a: }",
+        "env: {pass: , drop: [A]}\nphases: {a: }",
+        "env: {pass: A, drop: ['B*', '*'], set: {C: 1}}\nphases: {a: }",
+        "phases: {a: {env: {A: b}}, b: {commands: make, env: {drop: [A]}}}",
         "phases: {'a b': , 'é': }",
     ];
     let validator = validator();
@@ -221,7 +236,7 @@ fn inside(map: &str, fields: Value) -> Value {
             whole
         }
         "phase" => phase(fields),
-        "limits" | "budget" | "tools" => phase(json!({ map: fields })),
+        "limits" | "budget" | "tools" | "env" => phase(json!({ map: fields })),
         "loop" => phase(json!({ "limits": { "loop": fields } })),
         "guards" => json!({ "guards": fields, "phases": { "a": null } }),
         "step" => phase(json!({ "run": "pool", "steps": [fields] })),

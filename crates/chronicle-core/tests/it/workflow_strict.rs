@@ -125,6 +125,27 @@ fn variables_that_chronicle_sets_are_refused_in_env() {
 }
 
 #[test]
+fn names_of_variables_are_refused_where_they_stand() {
+    check(
+        "env: {pass: [CHRONICLE_RUN, GITHUB_TOKEN], drop: ['A=B'], set: {chronicle_x: y}}\nphases: {a: {env: {drop: chronicle_*, B: c, set: {D: e}}}}",
+        &expect![[r#"
+            error[bad-env] w.yaml:1:14: `CHRONICLE_RUN` is for Chronicle itself to set (hint: take a name without `CHRONICLE_`)
+            error[bad-env] w.yaml:1:51: the environment cannot hold `A=B`
+            error[bad-env] w.yaml:1:65: `chronicle_x` is for Chronicle itself to set (hint: take a name without `CHRONICLE_`)
+            error[bad-env] w.yaml:2:26: `chronicle_*` is for Chronicle itself to set (hint: take a name without `CHRONICLE_`)
+            error[unknown-field] w.yaml:2:39: `env` has no field `B`
+        "#]],
+    );
+    check(
+        "env: {pass: GITHUB_TOKEN}\nphases: {a: {env: {set: x, PATH: y}}}",
+        &expect![[r#"
+        warning[unclear-env] w.yaml:1:7: this sets a variable with the name `pass` (hint: if it is not meant so, write `pass: [NAME]`)
+        warning[unclear-env] w.yaml:2:20: this sets a variable with the name `set` (hint: if it is not meant so, write `set: {NAME: value}`)
+    "#]],
+    );
+}
+
+#[test]
 fn a_merge_key_says_why_not() {
     check(
         "phases:\n  a: &a {name: A}\n  b:\n    <<: *a\n",

@@ -37,7 +37,7 @@ use tend::{Outgoing, Tenders};
 
 pub(super) use end::{cannot_start, ended_as, unclear};
 pub(crate) use order::{NOT_FOR_AGENTS, give};
-pub(super) use order::{environment, works_in};
+pub(super) use order::{environment, withheld, works_in};
 
 /// Most messages that wait to be written to an agent.
 const OUTBOX_MAX: usize = 64;
@@ -129,7 +129,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let mut adapter = agents::find(&work.intent.agent, &context.folder.project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
     let idle = work.idle_ms.map(Duration::from_millis);
-    let env = environment(&context, &work);
+    let (env, withheld) = (environment(&context, &work), withheld(&context, &work));
     let model = work.model.clone();
     let (cookie, order) = (context.cookies.cookie(id), order(&context, work, &works_in));
     let launch = adapter.launch(&order, &context.chronicle);
@@ -147,7 +147,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let home = order.home.iter().flat_map(|home| private_home(home));
     let own = env.into_iter().chain(home).chain(signal_variables(&order));
     keeper.env_set = own.chain(launch.env).collect();
-    keeper.env_remove = NOT_FOR_AGENTS.map(str::to_owned).into();
+    keeper.env_remove = withheld.into_iter().chain(NOT_FOR_AGENTS.map(Into::into)).collect();
     let tenders = Tenders::start(idle)
         .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
     fail::at(Point::BeforeStartAgent);

@@ -50,7 +50,6 @@ use crate::inbox::{Asker, InboxMessage, reported};
 use crate::link::Secrets;
 use crate::process::Control;
 use crate::project::{Project, RunFolder};
-use crate::secrets;
 use notify::Notices;
 use report::Reporter;
 use timer::Timers;
@@ -110,6 +109,7 @@ impl Processes {
         activities: Activities,
         inbox: SyncSender<InboxMessage>,
         attempts: Secrets,
+        redactor: Redactor,
         state: &State,
     ) -> io::Result<Self> {
         // First, so that nothing has begun if there is no thread.
@@ -125,7 +125,7 @@ impl Processes {
             chronicle: asker.chronicle.clone(),
             signals: asker.signals.clone(),
             secrets: attempts,
-            redactor: secrets::redactor(&project),
+            redactor,
             prices: Prices::of(&settings),
             settings,
             activities,

@@ -12,7 +12,7 @@ use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::{AttemptReport, EndSeen};
 
 use super::Context;
-use super::agent::{cannot_start, ended_as, environment, works_in};
+use super::agent::{cannot_start, ended_as, environment, withheld, works_in};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::watchdog::{Bark, Watchdog};
@@ -186,6 +186,7 @@ impl Shell {
             shell_argv(command),
         );
         order.chronicle.clone_from(&self.context.chronicle);
+        order.env_remove = withheld(&self.context, &self.work);
         order.env_set = environment(&self.context, &self.work);
         let mut now = lock(&self.now);
         if now.stopped {

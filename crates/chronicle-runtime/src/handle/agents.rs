@@ -16,6 +16,8 @@ use crate::process::{self, ProgramQuestion, Unanswered};
 use crate::project::Project;
 
 pub use crate::agents::{PublishedAgent, UnknownAgent, about};
+pub use crate::environment::{EnvReport, report as environment};
+
 pub use crate::discover::{
     AGENT_PROGRAMS, InstalledAgent, SignedIn, installed_agents as installed, is_missing, signed_in,
 };

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::definition::workflow::Workflow;
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::record::Line;
@@ -98,10 +99,11 @@ fn begin(
     updates: SyncSender<Update>,
 ) -> Result<(Driven, Answer), HandleError> {
     check_paths(&folder.project, asker)?;
-    let redactor = Arc::new(secrets::redactor(&folder.project));
+    let redactor = secrets::redactor(&folder.project);
     let holder = telling::holder(asker, &redactor);
     // Opened on the caller's thread: that the run is held or damaged is told as an error, before anything has been started.
     let run = witnesses::open(folder, holder.clone())?;
+    let redactor = Arc::new(secrets::of_run(redactor, workflows(&run, &command)));
     let (inbox, messages) = sync_channel(INBOX_MAX);
     let activities = Activities::default();
     let attempts = Secrets::default();
@@ -113,6 +115,7 @@ fn begin(
         activities.clone(),
         inbox.clone(),
         attempts.clone(),
+        (*redactor).clone(),
         run.state(),
     )
     .map_err(no_thread)?;
@@ -148,6 +151,16 @@ fn begin(
     }
     driven.join()?;
     Err(HandleError::Driver { run: name, why: "gave no answer".to_owned() })
+}
+
+/// The run's workflows: those that it has frozen, or that it is about to freeze.
+fn workflows<'a>(run: &'a Run, command: &'a Command) -> &'a [Workflow] {
+    let started = run.state().run.as_ref().map(|started| started.workflows.as_slice());
+    match (started, command) {
+        (Some(workflows), _) => workflows,
+        (None, Command::Start(start) | Command::Prepare(start)) => &start.workflows,
+        (None, _) => &[],
+    }
 }
 
 /// The first line of a ledger freezes the run, so nothing may precede it.

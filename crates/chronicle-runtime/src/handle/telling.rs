@@ -112,6 +112,8 @@ fn was_heard(folder: &RunFolder, mark: &str) -> Result<bool, HandleError> {
 pub fn record(folder: &RunFolder, asker: &Asker, command: Command) -> Result<Answer, HandleError> {
     let redactor = secrets::redactor(&folder.project);
     let mut run = witnesses::open(folder, holder(asker, &redactor))?;
+    let started = run.state().run.as_ref();
+    let redactor = secrets::of_run(redactor, started.map_or(&[], |run| &run.workflows));
     let world = Recorder::new(folder, run.state()).after(run.state().seq);
     let (command, had_secrets) = secrets::spoken(&redactor, command);
     let (message, answer) = inbox::asking(asked(&asker.who, command));

@@ -210,10 +210,6 @@ fn start_agent(order: &WireOrder, stdin: File) -> Result<Pid, String> {
         // The lock file is where the child says why the program could not be started; its exit code alone would be ambiguous.
         .args([&order.lock_file, &order.cwd])
         .args(&order.argv);
-    // Before the others are set: what the order sets itself must stay.
-    for name in &order.env_remove {
-        command.env_remove(name);
-    }
     // The cookie comes last, so that no variable of the order can replace it.
     command.envs(&order.env_set).env(COOKIE_VARIABLE, &order.cookie).stdin(stdin);
     let program = order.argv.first().map(|program| program.display().to_string());

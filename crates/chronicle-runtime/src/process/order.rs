@@ -25,8 +25,8 @@ pub struct KeeperOrder {
     pub cwd: PathBuf,
     /// The agent's program and its arguments.
     pub argv: Vec<OsString>,
-    /// Variables of this process that the agent must not see.
-    pub env_remove: Vec<String>,
+    /// Variables of this process that neither the keeper nor the agent has.
+    pub env_remove: Vec<OsString>,
     /// Additional variables for the agent.
     pub env_set: BTreeMap<String, String>,
 }

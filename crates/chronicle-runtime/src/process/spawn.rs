@@ -150,12 +150,17 @@ fn spawn_keeper(
         .arg("keeper")
         // Only for people who look at the process list: the order itself comes over the socket, where no other user can read it.
         .arg(&order.lock_file)
-        .env(COOKIE_VARIABLE, &order.cookie)
         .stdin(OwnedFd::from(socket))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // A group of its own: Ctrl-C at the terminal reaches the supervisor only, which then stops its agents in order.
         .process_group(0);
+    // From the keeper itself, and so from all below it: what a process has in its environment, everybody of this user can read.
+    for name in &order.env_remove {
+        command.env_remove(name);
+    }
+    // Set after that, whatever is to be removed: it is how a killed keeper is found.
+    command.env(COOKIE_VARIABLE, &order.cookie);
     handover::while_offered(stdin_read, || command.spawn())
 }
 
@@ -185,7 +190,6 @@ fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -
         lease_ms: wire::millis(order.lease),
         cwd: std::path::absolute(&order.cwd)?.into(),
         argv: order.argv.clone(),
-        env_remove: order.env_remove.clone(),
         env_set: order.env_set.clone(),
         stdin: handover::offer(stdin_read),
     };

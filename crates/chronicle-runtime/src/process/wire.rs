@@ -26,7 +26,6 @@ pub(super) struct WireOrder {
     pub(super) lease_ms: u64,
     pub(super) cwd: OsString,
     pub(super) argv: Vec<OsString>,
-    pub(super) env_remove: Vec<String>,
     pub(super) env_set: BTreeMap<String, String>,
     /// Where the keeper opens the agent's stdin.
     pub(super) stdin: OsString,

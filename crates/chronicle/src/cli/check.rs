@@ -13,6 +13,7 @@ use chronicle_runtime::handle::definitions::{
 use clap::Args;
 use serde::Serialize;
 
+use super::environment::{self, PhaseEnvironment};
 use super::json::ProblemRow;
 use super::problems::{self, counted};
 use super::{Setting, config, json};
@@ -110,6 +111,8 @@ struct CheckedWorkflow {
     file: String,
     phases: usize,
     usable: bool,
+    /// What workers get otherwise than the whole environment of this process.
+    environment: Vec<PhaseEnvironment>,
     /// Whether it would be, if warnings were errors.
     #[serde(skip)]
     is_clean: bool,
@@ -129,6 +132,7 @@ impl CheckReport {
         self.workflows.push(CheckedWorkflow {
             name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
             phases: main.map_or(0, |main| main.phases.len()),
+            environment: main.map_or_else(Vec::new, |it| environment::of_phases(settings, it)),
             usable: !problems.iter().any(|it| it.severity == Severity::Error),
             is_clean: !problems.iter().any(|it| it.severity >= Severity::Warning),
             key,
@@ -170,6 +174,7 @@ impl CheckReport {
             name,
             file,
             phases: 0,
+            environment: Vec::new(),
             usable: false,
             is_clean: false,
         });
@@ -253,6 +258,9 @@ impl CheckReport {
                 if is_good { paint.ink(Ink::Good, "✓") } else { paint.ink(Ink::Bad, "✗") };
             let phases = counted(row.phases, "phase");
             terminal::say(&format!("{sign} {}  {phases}  {}", row.key, row.file));
+            for environment in &row.environment {
+                terminal::say_wrapped(&format!("    {}", environment.sentence()));
+            }
         }
         if self.workflows.is_empty() {
             terminal::talk("No workflows here. `chronicle init` writes one.");

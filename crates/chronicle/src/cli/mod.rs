@@ -14,6 +14,7 @@ mod detach;
 mod diff;
 mod doctor;
 mod dry_run;
+mod environment;
 mod gate;
 mod gc;
 mod graph;

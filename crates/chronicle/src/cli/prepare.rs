@@ -155,8 +155,12 @@ fn brought(workflows: &[Workflow]) -> Brought {
         let named = of_phases.flat_map(|phase| phase.agent.iter().chain(&phase.fallback));
         workflow.agent.iter().chain(named)
     });
+    let passed = workflows.iter().flat_map(|workflow| {
+        let of_phases = workflow.phases.iter().flat_map(|phase| &phase.env_names.pass);
+        workflow.env_names.pass.iter().chain(of_phases)
+    });
     let commands = once_each(workflows.iter().flat_map(Workflow::all_commands));
-    Brought { commands, agents: once_each(agents) }
+    Brought { commands, agents: once_each(agents), passed: once_each(passed) }
 }
 
 fn once_each<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
@@ -170,7 +174,7 @@ fn once_each<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
 }
 
 /// An agent under a name of the person's own is a program that speaks the agent protocol.
-fn own_agent(settings: &Settings, name: &str) -> Option<String> {
+pub(super) fn own_agent(settings: &Settings, name: &str) -> Option<String> {
     let command = settings.agent_command(name).filter(|_| !AGENT_PROGRAMS.contains(&name))?;
     Some(format!("command:{command}"))
 }

@@ -150,6 +150,8 @@ pub(super) struct Brought {
     pub(super) commands: Vec<String>,
     /// Agents that the workflows name themselves, also those that only take over where another cannot go on.
     pub(super) agents: Vec<String>,
+    /// Variables that look like secrets and that the workflows pass to their workers.
+    pub(super) passed: Vec<String>,
 }
 
 fn question(root: &str, unknown: &Unknown, brought: &Brought) -> String {
@@ -169,6 +171,12 @@ fn question(root: &str, unknown: &Unknown, brought: &Brought) -> String {
     if !brought.agents.is_empty() {
         lines.push("Its workflows name these agents:".to_owned());
         lines.extend(bounded(brought.agents.iter().map(|it| format!("  {}", plain(it)))));
+    }
+    if !brought.passed.is_empty() {
+        lines.push(
+            "They pass these of your environment variables to workers, secret or not:".to_owned(),
+        );
+        lines.extend(bounded(brought.passed.iter().map(|it| format!("  {}", plain(it)))));
     }
     lines.join("\n")
 }
@@ -204,9 +212,12 @@ mod tests {
         let brought = Brought {
             commands: vec!["make test".to_owned()],
             agents: vec!["claude".to_owned(), "command:./mine".to_owned()],
+            passed: vec!["AWS_*".to_owned()],
         };
         let asked = question("/p", &Unknown::default(), &brought);
-        for line in ["  $ make test", "Its workflows name these agents:", "  command:./mine"] {
+        let lines =
+            ["  $ make test", "Its workflows name these agents:", "  command:./mine", "  AWS_*"];
+        for line in lines {
             assert!(asked.lines().any(|it| it == line), "{asked}");
         }
     }

@@ -46,6 +46,7 @@ mod crash_site;
 mod damage;
 mod definitions;
 mod docs;
+mod environment;
 mod every_status;
 mod fallback;
 mod full_output;

@@ -202,7 +202,7 @@ fn a_supervisor_that_dies_before_the_word_starts_nothing() {
     let lock = os(yard.lock_file().to_str().unwrap());
     let touch = format!("[{},{},{}]", os("touch"), os("started"), os("too"));
     let order = format!(
-        r#"{{"cookie":"{}","lock_file":{lock},"lease_ms":60000,"cwd":{folder},"argv":{touch},"env_remove":[],"env_set":{{}},"stdin":{}}}"#,
+        r#"{{"cookie":"{}","lock_file":{lock},"lease_ms":60000,"cwd":{folder},"argv":{touch},"env_set":{{}},"stdin":{}}}"#,
         yard.cookie,
         os("/dev/null"),
     );

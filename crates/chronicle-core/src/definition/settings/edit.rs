@@ -42,8 +42,9 @@ pub fn literal(form: Form, words: &[String]) -> String {
     match form {
         Form::Flag if text == "true" || text == "false" => text,
         Form::Count | Form::Positive | Form::Dollars if is_number(&text) => text,
+        Form::Env if text.starts_with('{') => text,
         Form::Loop | Form::Price if is_number(&text) || text.starts_with('{') => text,
-        Form::Texts | Form::Patterns | Form::Folders => {
+        Form::Texts | Form::Patterns | Form::Folders | Form::EnvNames => {
             let all: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             format!("[{}]", all.join(", "))
         }
@@ -57,6 +58,7 @@ pub fn literal(form: Form, words: &[String]) -> String {
         | Form::Dollars
         | Form::Time
         | Form::TimeOrNone
+        | Form::Env
         | Form::Loop
         | Form::Price
         | Form::Choice(_) => quoted(&text),
@@ -170,7 +172,7 @@ fn header(line: &str) -> Option<Vec<String>> {
 }
 
 /// A name as a file writes it.
-fn written(name: &str) -> String {
+pub(super) fn written(name: &str) -> String {
     let is_bare = |it: u8| it.is_ascii_alphanumeric() || it == b'-' || it == b'_';
     if name.bytes().all(is_bare) { name.to_owned() } else { quoted(name) }
 }

@@ -40,6 +40,10 @@ pub enum Form {
     Patterns,
     /// Absolute paths of folders.
     Folders,
+    /// Names of environment variables, with `*` for any characters; a single one counts as a list.
+    EnvNames,
+    /// Environment variables with their values.
+    Env,
     /// A number of transitions, or `{count, max}`.
     Loop,
     /// What a model costs.
@@ -217,6 +221,25 @@ pub const KEYS: &[Key] = &[
         Form::Choice(SIGNALS),
         "",
         "How `claude` reaches the signal server: `stdio` (it starts `chronicle mcp`), or `http` on loopback.",
+    ),
+    both(
+        "agents.*.env.pass",
+        Form::EnvNames,
+        "",
+        "Environment variables of yours that workers of `claude`, `pi`, `scripted` or `command` get although they look like secrets of other \
+         services; `*` stands for any characters. The project's are added to the user's.",
+    ),
+    both(
+        "agents.*.env.drop",
+        Form::EnvNames,
+        "",
+        "Environment variables of yours that they do not get, even where a workflow passes them. The project's are added to the user's.",
+    ),
+    both(
+        "agents.*.env.set",
+        Form::Env,
+        "",
+        "Environment variables that they get in addition: a table of texts. What a workflow or a phase sets counts before it.",
     ),
     user(
         "prices.*",

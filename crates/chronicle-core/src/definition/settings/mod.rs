@@ -17,6 +17,8 @@ pub(crate) use read::dollars;
 pub use write::commented;
 
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
+use crate::base::redact::{REDACTED, is_secret_name};
+use crate::definition::environment::EnvList;
 use crate::definition::prices::Price;
 use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
@@ -69,6 +71,8 @@ pub enum Value {
     Time(Option<u64>),
     /// A list of strings.
     Texts(Vec<String>),
+    /// Environment variables with their values.
+    Variables(BTreeMap<String, String>),
     /// When going back and forth becomes a loop.
     Loop(LoopLimit),
     /// What a model costs.
@@ -101,13 +105,13 @@ pub fn read(files: &[(Layer, Source)]) -> (Settings, Vec<Problem>) {
 }
 
 impl Settings {
-    /// The later file wins, except for secrets: lists of both files add up.
+    /// The later file wins, except for secrets and what of them workers get: lists of both files add up.
     fn put(&mut self, name: String, mut said: Said) {
         let before = self.said.get(&name).map(|before| &before.value);
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
-            && name.starts_with("redact.")
+            && (name.starts_with("redact.") || is_of_environment(&name))
         {
-            // A project must not be able to take away what the user wants to be hidden.
+            // A project must not be able to take away what the user wants to be hidden, or kept from workers.
             now.extend(before.iter().filter(|old| !now.contains(old)).cloned().collect::<Vec<_>>());
         }
         self.said.insert(name, said);
@@ -170,6 +174,43 @@ impl Settings {
     /// True if an agent should reach the signal server over HTTP.
     pub fn prefers_http(&self, agent: &str) -> bool {
         self.text(&format!("agents.{agent}.signals")) == Some("http")
+    }
+
+    /// Which variables of the user the workers of an agent get.
+    pub fn agent_env_names(&self, agent: &str) -> EnvList {
+        let list = |name: &str, what| self.texts(&format!("agents.{name}.env.{what}")).to_vec();
+        let said = self.names_of(agent).into_iter();
+        let said = said.map(|name| EnvList { pass: list(name, "pass"), drop: list(name, "drop") });
+        said.fold(EnvList::default(), |all, said| all.and(&said))
+    }
+
+    /// Variables that the workers of an agent get in addition.
+    pub fn agent_env(&self, agent: &str) -> BTreeMap<String, String> {
+        let of_name = |name: &str| {
+            let said = self.said(&format!("agents.{name}.env.set"));
+            match said.map(|said| &said.value) {
+                Some(Value::Variables(variables)) => variables.clone(),
+                Some(_) | None => BTreeMap::new(),
+            }
+        };
+        self.names_of(agent).into_iter().flat_map(of_name).collect()
+    }
+
+    /// The names by which settings speak of an agent: its kind, such as `command` for `command:PROGRAM`, then names of the user's own for
+    /// the same command, by which a run does not know it any more.
+    fn names_of<'a>(&'a self, agent: &'a str) -> Vec<&'a str> {
+        let Some((kind, line)) = agent.split_once(':') else { return vec![agent] };
+        let is_it = |name: &&str| kind == "command" && self.agent_command(name) == Some(line);
+        std::iter::once(kind).chain(self.agents().filter(is_it)).collect()
+    }
+
+    /// Every variable that the settings give to workers, with its value.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let set = self.said.values().filter_map(|said| {
+            let Value::Variables(variables) = &said.value else { return None };
+            Some(variables)
+        });
+        set.flatten().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Names of the configured agents.
@@ -260,6 +301,15 @@ impl fmt::Display for Value {
                 let all: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
                 write!(f, "[{}]", all.join(", "))
             }
+            Self::Variables(variables) => {
+                // Shown to people, and in what they pass on to others.
+                let shown = |(name, value): (&String, &String)| {
+                    let value = if is_secret_name(name) { REDACTED } else { value };
+                    format!("{} = {}", edit::written(name), quoted(value))
+                };
+                let all: Vec<String> = variables.iter().map(shown).collect();
+                write!(f, "{{ {} }}", all.join(", "))
+            }
             Self::Loop(LoopLimit { progress: Some(progress), .. }) => {
                 let LoopProgress { bounce, stagnation, cap } = progress;
                 write!(
@@ -290,6 +340,10 @@ fn plain_dollars(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     // Zeros first and then the point: the other way round `10` would lose its zero.
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn is_of_environment(name: &str) -> bool {
+    name.starts_with("agents.") && (name.ends_with(".env.pass") || name.ends_with(".env.drop"))
 }
 
 /// JSON's escapes are TOML's too.

@@ -1,12 +1,15 @@
 //! Parses one settings file: values with their lines, and problems with theirs.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::keys::{Form, KEYS, Key, Whose};
 use super::{Layer, Value};
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
+use crate::definition::environment::{is_impossible, is_ours};
 use crate::definition::prices;
 use crate::definition::workflow::{Finding, Problems, Span, closest, decimal, duration_ms, quoted};
 
@@ -183,6 +186,10 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, WrongValue> {
         Form::Folders => {
             texts(said).filter(|all| all.iter().all(|it| it.starts_with('/'))).map(Value::Texts)
         }
+        Form::EnvNames => {
+            texts(said).filter(|all| all.iter().all(|it| may_name(it))).map(Value::Texts)
+        }
+        Form::Env => variables(said).map(Value::Variables),
         Form::Loop => loops(said).map(Value::Loop),
         Form::Price => prices::read(said, &[]).map(Value::Price),
         Form::Choice(words) => {
@@ -205,6 +212,10 @@ fn wrong(form: Form, said: &DeValue<'_>) -> WrongValue {
         Form::Texts => "a list of texts that say something",
         Form::Patterns => "a list of regular expressions, without look-around",
         Form::Folders => "a list of folders that begin with `/`",
+        Form::EnvNames => "a list of names of environment variables, none of them Chronicle's own",
+        Form::Env => {
+            "variables with texts, like `{ RUST_LOG = \"debug\" }`, none of them Chronicle's own"
+        }
         Form::Loop => "a whole number above 0 or `{ count = \"edge\", max = 3 }`",
         Form::Price => {
             "prices like `{ input = 3, output = 15, cache_read = 0.3, cache_write = 3.75 }`"
@@ -237,6 +248,21 @@ fn texts(said: &DeValue<'_>) -> Option<Vec<String>> {
         // One text is a list of one, as in workflows.
         None => text(said).map(|only| vec![only]),
     }
+}
+
+/// Whether a file may name a variable, or variables by a pattern.
+fn may_name(name: &str) -> bool {
+    !is_impossible(name) && !is_ours(name)
+}
+
+fn variables(said: &DeValue<'_>) -> Option<BTreeMap<String, String>> {
+    let DeValue::Table(table) = said else { return None };
+    let pair = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+        let value = value.get_ref().as_str().filter(|value| !value.contains('\0'))?;
+        let name = name.get_ref().as_ref();
+        may_name(name).then(|| (name.to_owned(), value.to_owned()))
+    };
+    table.iter().map(pair).collect()
 }
 
 fn number(said: &DeValue<'_>) -> Option<u64> {

@@ -21,10 +21,11 @@ pub fn commented(said: &[(&str, Value)]) -> String {
             text.push('\n');
         } else {
             table = above;
-            let _ = match above.strip_suffix(".*") {
+            let _ = if above.contains('*') {
                 // Commented out as well: an agent of that name must not come into being by the example.
-                Some(above) => write!(text, "\n# [{above}.mine]\n"),
-                None => write!(text, "\n[{above}]\n"),
+                write!(text, "\n# [{}]\n", above.replace('*', "mine"))
+            } else {
+                write!(text, "\n[{above}]\n")
             };
         }
         comment(&mut text, key.about);
@@ -63,6 +64,9 @@ fn example(key: &Key) -> &'static str {
         ("", "budget.time") => "\"2h\"",
         ("", "budget.attempts") => "20",
         ("", "agents.*.signals") => "\"http\"",
+        ("", "agents.*.env.pass") => "[\"GITHUB_TOKEN\", \"AWS_*\"]",
+        ("", "agents.*.env.drop") => "[\"SSH_AUTH_SOCK\"]",
+        ("", "agents.*.env.set") => "{ RUST_LOG = \"debug\" }",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         (default, _) => default,
     }

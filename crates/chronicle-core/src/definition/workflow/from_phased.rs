@@ -43,7 +43,7 @@ const NATIVE: [&str; 11] = [
 ];
 const PHASE_OWN: [&str; 5] = ["id", "name", "emoji", "tools", "availableProfiles"];
 /// Fields of a phase that only the native format has; a phase here is always done by a worker.
-const PHASE_NATIVE: [&str; 20] = [
+const PHASE_NATIVE: [&str; 21] = [
     "description",
     "persona",
     "agent",
@@ -59,6 +59,7 @@ const PHASE_NATIVE: [&str; 20] = [
     "requires",
     "verify",
     "cleanup",
+    "env",
     "budget",
     "limits",
     "timeout_minutes",

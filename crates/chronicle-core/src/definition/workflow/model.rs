@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::tools::Tools;
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::Limits;
+use crate::definition::environment::EnvList;
 
 /// Requirement that files must have changed.
 pub const CHANGED_FILES: &str = "changed_files";
@@ -67,9 +68,12 @@ pub struct Workflow {
     /// Commands that run whenever a phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleanup: Vec<String>,
-    /// Environment of workers and commands.
+    /// Variables that workers and commands have in addition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Which variables of the user they have.
+    #[serde(default, skip_serializing_if = "EnvList::is_empty")]
+    pub env_names: EnvList,
     /// True if a worker may start it over.
     #[serde(default)]
     pub loopable: bool,
@@ -205,6 +209,12 @@ pub struct Phase {
     /// Commands that run whenever the phase is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleanup: Vec<String>,
+    /// Variables that its worker or commands have in addition; they stand above the workflow's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Which variables of the user they have, beside what the workflow says.
+    #[serde(default, skip_serializing_if = "EnvList::is_empty")]
+    pub env_names: EnvList,
     /// What this phase may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -306,6 +316,8 @@ impl Phase {
             requires: Vec::new(),
             verify: Vec::new(),
             cleanup: Vec::new(),
+            env: BTreeMap::new(),
+            env_names: EnvList::default(),
             budget: None,
             limits,
             isolation: Isolation::Shared,

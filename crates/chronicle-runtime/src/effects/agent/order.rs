@@ -1,6 +1,7 @@
 //! What an agent is given: its order, the files that it reads, its environment.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -12,6 +13,7 @@ use chronicle_core::event::input::EndSeen;
 use super::cannot_start;
 use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;
+use crate::environment;
 use crate::ledger::{ArtifactId, Ledger as _};
 use crate::process;
 use crate::regular::{self, Links};
@@ -86,15 +88,24 @@ pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
+/// Variables of this process that neither an agent nor a command is to have.
+pub(in crate::effects) fn withheld(context: &Context, work: &Work) -> Vec<OsString> {
+    environment::withheld(&work.intent.agent, &work.env_names, &context.settings)
+}
+
 /// What every worker and command finds in its environment beside the user's own.
 pub(in crate::effects) fn environment(context: &Context, work: &Work) -> BTreeMap<String, String> {
+    // Commands of a workflow are no agent.
+    let agent = Some(&work.intent.agent).filter(|_| !work.is_shell());
+    let of_agent = agent.map(|agent| context.settings.agent_env(agent)).unwrap_or_default();
     let own = [
         ("CHRONICLE_RUN", context.folder.id.to_string()),
         ("CHRONICLE_ATTEMPT", work.intent.attempt.to_string()),
         ("CHRONICLE_PLACE", work.intent.shown_place().to_string()),
     ];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-    work.env.clone().into_iter().chain(own).collect()
+    // The last one wins: the phase's and the workflow's before the agent's, and ours before all of them.
+    of_agent.into_iter().chain(work.env.clone()).chain(own).collect()
 }
 
 /// What a signal server that the agent starts must know.

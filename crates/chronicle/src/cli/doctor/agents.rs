@@ -11,7 +11,7 @@ use chronicle_runtime::handle::agents::{
 use chronicle_runtime::handle::definitions;
 
 use super::CheckResult;
-use crate::cli::Setting;
+use crate::cli::{Setting, environment};
 
 /// Each agent, and whether it can work here. Without any there is nobody to do the work.
 pub(super) fn look(setting: &Setting, settings: &Settings) -> Vec<CheckResult> {
@@ -76,7 +76,8 @@ fn one(setting: &Setting, settings: &Settings, agent: &InstalledAgent) -> CheckR
         let found = format!("{at}, {said}; this version of Chronicle cannot drive it yet");
         return finding(found, Vec::new());
     };
-    let more = more(&about);
+    let more: Vec<String> =
+        more(&about).into_iter().chain(environment::of_agent(settings, agent.name)).collect();
     let bad = |why: String| CheckResult {
         good: false,
         advice: Some(about.install),

@@ -260,12 +260,15 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     fn shape_inside(&self, name: &str) -> Option<&'static Shape> {
         match self.shape.field(name)?.kind {
-            Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) => Some(shape),
+            Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) | Kind::EnvOr(shape) => {
+                Some(shape)
+            }
             Kind::Text
             | Kind::Free
             | Kind::Texts
             | Kind::Pairs
             | Kind::Env
+            | Kind::EnvNames
             | Kind::Flag
             | Kind::Count
             | Kind::Positive

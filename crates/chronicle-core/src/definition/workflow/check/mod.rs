@@ -4,6 +4,7 @@
 //! field is read, or it is a problem.
 
 mod edges;
+mod env;
 mod fallback;
 mod fields;
 mod misplaced;
@@ -124,6 +125,7 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), fields.text_or_blank(name)?)))
         .collect();
+    let (env, env_names) = env::read(fields);
     let guards = fields.within("guards", |fields| Guards {
         rules: fields.texts("rules").unwrap_or_default(),
         mode: fields.choice("mode", GUARD_MODES).unwrap_or_default(),
@@ -143,7 +145,8 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
         guards,
         verify: fields.texts("verify").unwrap_or_default(),
         cleanup: fields.texts("cleanup").unwrap_or_default(),
-        env: shared::env(fields),
+        env,
+        env_names,
         loopable: fields.forgiving(upon, |fields| fields.flag("loopable")).unwrap_or(false),
         templates,
     }

@@ -1,16 +1,12 @@
-//! Fields that workflows and phases share: limits and budgets; and the environment.
-
-use std::collections::BTreeMap;
+//! Fields that workflows and phases share: limits and budgets.
 
 use super::super::draft::{Field, Value};
 use super::super::model::Budget;
-use super::super::problem::{Finding, quoted};
+use super::super::problem::Finding;
 use super::fields::{Fields, zero};
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 
 const MINUTE_MS: u64 = 60_000;
-/// Prefix of Chronicle's own environment variables, which workflows may not set.
-const OURS: &str = "CHRONICLE_";
 const LOOP_COUNTS: &[(&str, LoopCount)] = &[("pair", LoopCount::Pair), ("edge", LoopCount::Edge)];
 
 /// Policies of loops, and whether they judge by resolved issues.
@@ -125,24 +121,4 @@ pub(crate) fn budget(fields: &mut Fields<'_, '_>) -> Option<Budget> {
         time_ms: fields.duration("time"),
         attempts: fields.positive("attempts"),
     })
-}
-
-/// The environment of workers and commands.
-pub(crate) fn env(fields: &mut Fields<'_, '_>) -> BTreeMap<String, String> {
-    let mut env = BTreeMap::new();
-    for (name, value) in fields.pairs("env") {
-        let is_bad = name.text.is_empty() || name.text.contains(['=', '\0']);
-        // In any spelling: a name that differs from ours only in its case would be taken for ours by people.
-        if name.text.to_uppercase().starts_with(OURS) {
-            let message = format!("{} is for Chronicle itself to set", quoted(&name.text));
-            let finding = Finding::error("bad-env", name.at, message);
-            fields.problems.push(finding.hint(format!("take a name without `{OURS}`")));
-        } else if is_bad || value.text.contains('\0') {
-            let message = format!("the environment cannot hold {}", quoted(&name.text));
-            fields.problems.push(Finding::error("bad-env", name.at, message));
-        } else {
-            env.insert(name.text, value.text);
-        }
-    }
-    env
 }

@@ -61,7 +61,7 @@ pub(crate) const IDLE: [Idle; 3] = [
         implied_by: &["workflow", "subworkflow"],
         // The word with which the workflow inside ends is looked up in them.
         used: &["outcomes"],
-        others: &["cleanup", "timeout_minutes"],
+        others: &["cleanup", "env", "timeout_minutes"],
         limits: &[
             "retries",
             "nudges",
@@ -83,7 +83,7 @@ pub(crate) const IDLE: [Idle; 3] = [
         run: "human",
         implied_by: &[],
         used: &["instructions", "outcomes"],
-        others: &["budget", "timeout_minutes"],
+        others: &["budget", "env", "timeout_minutes"],
         limits: &[
             "retries",
             "nudges",

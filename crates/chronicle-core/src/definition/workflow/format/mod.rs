@@ -67,6 +67,10 @@ pub(crate) enum Kind {
     Pairs,
     /// A map from the name of an environment variable to its value.
     Env,
+    /// Such a map, or a map with fields of its own.
+    EnvOr(&'static Shape),
+    /// Names of environment variables, with `*` for any characters; a single one counts as a list.
+    EnvNames,
     Flag,
     /// A whole number, 0 included.
     Count,
@@ -179,9 +183,9 @@ pub(crate) const WORKFLOW: Shape = Shape {
         ),
         field(
             &["env"],
-            Kind::Env,
+            Kind::EnvOr(&ENV),
             "",
-            "Environment variables of workers and commands, in addition to the user's. A workflow inside another has its own; the same is true of `limits`, `cleanup`, `agent` and `model`.",
+            "The environment of workers and commands. A map of texts sets variables in addition to the user's; `{pass, drop, set}` also says which of the user's they get. A workflow inside another has its own; the same is true of `limits`, `cleanup`, `agent` and `model`.",
         ),
         field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
         field(
@@ -232,6 +236,28 @@ pub(crate) const WORKFLOW: Shape = Shape {
             "",
             "Maximum length of the task in that name.",
         ),
+    ],
+};
+
+/// The environment of workers and commands.
+pub(crate) const ENV: Shape = Shape {
+    name: "env",
+    owner: "`env`",
+    about: "Which environment variables workers and commands get. In this order: the user's; without those that look like secrets of other services, except the keys of the agent that works; with what `pass` names; without what `drop` names, whoever passes it; with what `set` sets; with Chronicle's own. The lists of the agent's settings, the workflow and the phase add up; of what they set, the phase's counts before the workflow's, and that before the agent's.",
+    fields: &[
+        field(
+            &["pass"],
+            Kind::EnvNames,
+            "",
+            "Variables of the user that they get although they look like secrets. `*` stands for any characters: `AWS_*`.",
+        ),
+        field(
+            &["drop"],
+            Kind::EnvNames,
+            "",
+            "Variables of the user that they do not get, even if they are passed.",
+        ),
+        field(&["set"], Kind::Env, "", "Variables that they get in any case, with their values."),
     ],
 };
 

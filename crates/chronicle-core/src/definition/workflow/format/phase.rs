@@ -1,6 +1,6 @@
 //! The fields of a phase.
 
-use super::{BUDGET, FieldInfo, Kind, LIMITS, Shape, field};
+use super::{BUDGET, ENV, FieldInfo, Kind, LIMITS, Shape, field};
 use crate::definition::workflow::THINKING;
 
 const OUTCOMES: &str = "Where an outcome leads: `complete`, `pass`, `fail`, `gaps`, `crash`, `stuck`, `timeout`, `rejected`, `conflict`, `unverified`, or a word of `outcomes`. Without an edge of its own, `fail` or `gaps` at the end of a workflow fails it: the phase around it takes its own `on`, else the run fails.";
@@ -108,6 +108,12 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         Kind::Texts,
         "",
         "Commands that run at every way out of the phase once its work has begun.",
+    ),
+    field(
+        &["env"],
+        Kind::EnvOr(&ENV),
+        "",
+        "The environment of its worker or its commands, and of `verify` and `cleanup`, beside what the workflow says.",
     ),
     field(&["budget"], Kind::Map(&BUDGET), "", "What this phase may spend."),
     field(

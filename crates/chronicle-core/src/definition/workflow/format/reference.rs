@@ -64,7 +64,9 @@ pub fn reference() -> String {
 }
 
 fn inside(field: &FieldInfo) -> Option<&'static Shape> {
-    if let Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) = field.kind {
+    if let Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) | Kind::EnvOr(shape) =
+        field.kind
+    {
         return Some(shape);
     }
     None
@@ -83,7 +85,7 @@ fn table(shape: &Shape, page: &mut String) {
 fn kind(of: &Kind) -> String {
     match of {
         Kind::Text | Kind::Free => "text".to_owned(),
-        Kind::Texts => "text or list".to_owned(),
+        Kind::Texts | Kind::EnvNames => "text or list".to_owned(),
         Kind::Pairs | Kind::Env => "map of texts".to_owned(),
         Kind::Flag => "`true`, `false`".to_owned(),
         Kind::Count => "number".to_owned(),
@@ -95,6 +97,7 @@ fn kind(of: &Kind) -> String {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
         Kind::Map(shape) => format!("[{0}](#{0})", shape.name),
+        Kind::EnvOr(shape) => format!("map of texts, or [{0}](#{0})", shape.name),
         Kind::PositiveOr(shape) => format!("number, or [{0}](#{0})", shape.name),
         Kind::List(shape) => format!("list of [{0}](#{0})", shape.name),
         Kind::Phases => "list or map of [phase](#phase)".to_owned(),

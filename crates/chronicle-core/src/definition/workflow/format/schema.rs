@@ -164,11 +164,13 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
             "type": "object",
             "additionalProperties": { "type": ["string", "number", "boolean"] },
         }),
-        Kind::Env => json!({
-            "type": "object",
-            "propertyNames": { "not": { "pattern": NO_ENV_PATTERN } },
-            "additionalProperties": { "type": ["string", "number", "boolean"] },
-        }),
+        Kind::Env => env(),
+        Kind::EnvOr(inner) => json!({ "anyOf": [env(), define(inner, definitions)] }),
+        Kind::EnvNames => {
+            let mut name = text;
+            name["not"] = json!({ "pattern": NO_ENV_PATTERN });
+            json!({ "anyOf": [name, { "type": "array", "items": name }] })
+        }
         Kind::Flag => json!({ "enum": [true, false, "true", "false"] }),
         Kind::Count => number("integer", "minimum", 0),
         Kind::Positive => number("integer", "minimum", 1),
@@ -185,6 +187,15 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::List(inner) => json!({ "type": "array", "items": define(inner, definitions) }),
         Kind::Phases => phases(definitions),
     }
+}
+
+/// Variables and their values.
+fn env() -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": { "not": { "pattern": NO_ENV_PATTERN } },
+        "additionalProperties": { "type": ["string", "number", "boolean"] },
+    })
 }
 
 /// A number, with or without quotes.

@@ -180,6 +180,10 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             cut(request, REQUEST_MAX);
             *active_ms = 0;
         }
+        AttemptReport::GuardUnproven { why } => {
+            cut(why, TEXT_MAX);
+            *active_ms = 0;
+        }
         AttemptReport::FileChanged { path, .. } => {
             cut(path, NAME_MAX);
             *active_ms = 0;

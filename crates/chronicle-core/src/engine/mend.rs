@@ -111,11 +111,12 @@ fn mend_crash(
         CrashClass::Overload | CrashClass::Unreachable if may_wait => {
             wait(state, frame, broken, crash)
         }
-        // Trying again cannot help: the program is missing or rejects the request, nobody is signed in, or all waits are used
-        // up.
+        // Trying again cannot help: the program is missing, rejects the request or lets nobody judge its tools, nobody is signed in,
+        // or all waits are used up.
         CrashClass::CannotStart
         | CrashClass::Auth
         | CrashClass::Refused
+        | CrashClass::Unguarded
         | CrashClass::Quota
         | CrashClass::Overload
         | CrashClass::Unreachable => give_up(state, frame, phase, broken, &end),

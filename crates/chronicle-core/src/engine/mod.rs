@@ -22,6 +22,7 @@ mod out;
 mod parting;
 mod people;
 mod preview;
+mod proof;
 pub mod rehearsal;
 mod replay;
 mod rewind;

@@ -2,7 +2,7 @@
 
 use super::end::{end_of, partial};
 use super::scratch::Scratch;
-use super::unasked;
+use super::{proof, unasked};
 use crate::base::ids::{AttemptId, GateId, SHELL};
 use crate::definition::workflow::{Tools, is_denied, is_named};
 use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
@@ -143,6 +143,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
                 scratch.record(Event::SessionOpened { attempt: id, session: session.clone() });
             }
         }
+        AttemptReport::GuardUnproven { why } => proof::work_unproven(scratch, id, why),
         AttemptReport::ToolEnded { call, ok } => {
             let call = call.clone();
             let (ok, goes_on) = (*ok, false);

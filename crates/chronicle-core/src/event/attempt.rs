@@ -533,6 +533,8 @@ pub enum CrashClass {
     Protocol,
     /// The service or the program rejected the request; retrying the same would fail again.
     Refused,
+    /// It did not prove that it has its tools judged, so it was given nothing to do.
+    Unguarded,
     /// Anything else that the agent called an error.
     Other,
 }

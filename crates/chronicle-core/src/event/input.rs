@@ -118,6 +118,11 @@ pub enum Report {
 pub enum AttemptReport {
     /// The session it works in.
     Session(SessionId),
+    /// It did not prove that it has its tools judged, and works all the same.
+    GuardUnproven {
+        /// What is missing, for people.
+        why: String,
+    },
     /// It wants to call a tool; the answer is the verdict.
     ToolCalled {
         /// Boxed because it is much larger than the other variants.

@@ -141,6 +141,13 @@ pub enum Event {
         /// The agent's own id of its conversation.
         session: SessionId,
     },
+    /// The agent did not prove that it has its tools judged, and works all the same: the user's settings ask for no proof.
+    GuardUnproven {
+        /// The attempt that works without a proof.
+        attempt: AttemptId,
+        /// What is missing, for people.
+        why: String,
+    },
     /// A worker wanted to call a tool, and was answered.
     ToolCalled(ToolCalled),
     /// A tool call ended.
@@ -410,6 +417,7 @@ impl Event {
             | Self::GoAsked { .. }
             | Self::FrameEnded { .. }
             | Self::AttemptStarted(_)
+            | Self::GuardUnproven { .. }
             | Self::CommandEnded { .. }
             | Self::SignalAccepted { .. }
             | Self::SignalRefused { .. }

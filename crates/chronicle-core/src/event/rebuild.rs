@@ -225,6 +225,9 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
         Event::SessionOpened { attempt, session } => {
             (*attempt, 0, AttemptReport::Session(session.clone()))
         }
+        Event::GuardUnproven { attempt, why } => {
+            (*attempt, 0, AttemptReport::GuardUnproven { why: why.clone() })
+        }
         Event::ToolCalled(called) => {
             let call = Box::new(called.reported()?);
             (called.attempt, called.active_ms, AttemptReport::ToolCalled { call })

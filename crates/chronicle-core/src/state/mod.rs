@@ -29,6 +29,7 @@ mod list;
 mod loops;
 mod notice;
 mod progress;
+mod proof;
 mod said;
 mod sent;
 mod stages;
@@ -62,6 +63,7 @@ pub use list::List;
 pub use loops::Rounds;
 pub use notice::{Notices, Owed};
 pub use progress::Progress;
+pub use proof::UnprovenGuard;
 pub use sent::Sent;
 pub use status::{Standing, Status};
 pub use stopping::Stopping;
@@ -159,6 +161,9 @@ pub struct Facts {
     /// Notices that are due or failed.
     #[serde(default, skip_serializing_if = "Notices::is_empty")]
     pub notices: Notices,
+    /// Whose guard was not proven, if anybody's was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<UnprovenGuard>,
     /// The supervisor that drives it, or drove it last.
     pub supervisor: Option<SupervisorStarted>,
     /// True if a person answered while it rested, and nobody has driven it since.

@@ -9,6 +9,7 @@ use super::budget::{BudgetRow, budget_row};
 use super::fallback::{FallbackRow, fallbacks};
 use super::gate::{GateRow, gates};
 use super::phase::{PhaseRow, phases};
+use super::proof::{UnprovenRow, unproven};
 use super::wait::{WaitRow, waits};
 use super::{Breadcrumb, VIEW_VERSION};
 use crate::base::time::Millis;
@@ -100,6 +101,9 @@ pub struct RunView {
     pub recording: bool,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
+    /// Attempts that worked although their guard was not proven; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<UnprovenRow>,
     /// Why people could not be notified the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untold: Option<String>,
@@ -209,6 +213,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
         recording: supervised && state.trees.is_recording(),
         no_trees: state.trees.project().missed.clone(),
+        unproven: unproven(state),
         untold: words::notice_failed(&state.notices.failed),
         undoing: state.trees.undo().is_some(),
         half_undone: half_undone(state, supervised),

@@ -181,6 +181,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
         CrashClass::Refused => "failed in a way that a retry does not fix",
+        CrashClass::Unguarded => "was given nothing to do, since its guard is not proven",
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {

@@ -11,6 +11,7 @@ mod gate;
 mod loops;
 mod notice;
 mod position;
+mod proof;
 mod quote;
 mod said;
 mod sentence;
@@ -47,6 +48,7 @@ pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, start
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
+pub use proof::unproven_guard;
 pub use quote::{about, one_line, plain_line, whole};
 use quote::{code, quote, saying};
 pub use said::on_gate;

@@ -4,6 +4,7 @@ use super::attempt::{
     attempt_ended, attempt_started, changed, ended_with, from_command, reported, stop, tool_called,
 };
 use super::gate::{answered, gate_opened, with_agent};
+use super::proof::works_unproven;
 use super::quote::{because, quote, saying};
 use super::said::unless_complete;
 use super::{
@@ -42,6 +43,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::SessionOpened { attempt, session } => {
             format!("{attempt} works in session `{session}`")
         }
+        Event::GuardUnproven { attempt, why } => works_unproven(*attempt, why),
         Event::ToolCalled(called) => tool_called(called),
         Event::ToolEnded { attempt, call, goes_on: true, .. } => {
             format!("{attempt}'s call `{call}` goes on in the background")

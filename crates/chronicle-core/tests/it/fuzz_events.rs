@@ -316,6 +316,7 @@ fn of_work() -> impl Strategy<Value = Event> {
         (attempt(), text()).prop_map(|(attempt, session)| {
             Event::SessionOpened { attempt, session: SessionId::new(session) }
         }),
+        (attempt(), text()).prop_map(|(attempt, why)| Event::GuardUnproven { attempt, why }),
         (attempt(), [text(), text(), text()], called(), verdict, number()).prop_map(
             |(attempt, [call, tool, input], (sum, kind, by, command), verdict, active_ms)| {
                 Event::ToolCalled(ToolCalled {

@@ -23,6 +23,7 @@ mod decide_notices;
 mod decide_outcomes;
 mod decide_people;
 mod decide_progress;
+mod decide_proof;
 mod decide_rewind;
 mod decide_signals;
 mod decide_sloppy;

@@ -89,6 +89,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::Unreachable,
         CrashClass::CannotStart,
         CrashClass::Refused,
+        CrashClass::Unguarded,
     ]);
     let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
         finished: flags[0],
@@ -100,6 +101,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     });
     prop_oneof![
         "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
+        "[ab]".prop_map(|why| AttemptReport::GuardUnproven { why }),
         call().prop_map(|call| AttemptReport::ToolCalled { call: Box::new(call) }),
         call().prop_map(|call| AttemptReport::ToolUnasked { call: Box::new(call) }),
         call().prop_map(|call| AttemptReport::ToolRefused {

@@ -9,7 +9,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 24] = [
+const SCENARIOS: [(&str, &str, &str); 25] = [
     (
         "straight",
         super::decide::THREE,
@@ -118,6 +118,11 @@ const SCENARIOS: [(&str, &str, &str); 24] = [
         "{name: E, phases: {build: {requires: [make], approval: after, next: [ship]}, ship: {}}}",
         "build: usage 1; shell make; tool-end c1; claim Fixed b.rs and all tests pass\nship: go done\n\
          g1: approve\ng2: approve",
+    ),
+    (
+        "a guard that is not proven",
+        "{name: G, phases: {build: {next: [ship]}, ship: {}}}",
+        "build 1: unguarded no hook\nbuild 2: unproven no hook; tool a; go ship\nship: go done\ng1: retry",
     ),
     (
         "in the background",

@@ -111,17 +111,25 @@ fn a_value_of_the_wrong_kind_is_told_where_it_stands() {
 fn a_project_cannot_trust_itself_or_weaken_guards() {
     check(
         "",
-        "[trust]\nfolders = [\"/\"]\n[guards]\nbuiltin = false\n[notify]\ncommand = \"curl me\"\n",
+        "[trust]\nfolders = [\"/\"]\n[guards]\nbuiltin = false\nproof = \"best-effort\"\n[notify]\ncommand = \"curl me\"\n",
         &expect![[r#"
             error[only-the-users] project.toml:2:1: only the user's own settings may say `trust.folders` (hint: move it to the file that `chronicle config path` names as the user's)
             error[only-the-users] project.toml:4:1: only the user's own settings may say `guards.builtin` (hint: move it to the file that `chronicle config path` names as the user's)
-            error[only-the-users] project.toml:6:1: only the user's own settings may say `notify.command` (hint: move it to the file that `chronicle config path` names as the user's)"#]],
+            error[only-the-users] project.toml:5:1: only the user's own settings may say `guards.proof` (hint: move it to the file that `chronicle config path` names as the user's)
+            error[only-the-users] project.toml:7:1: only the user's own settings may say `notify.command` (hint: move it to the file that `chronicle config path` names as the user's)"#]],
     );
     let user_only = KEYS.iter().filter(|key| key.whose == Whose::User);
     let names: Vec<&str> = user_only.map(|key| key.name).collect();
     assert_eq!(
         names,
-        ["notify.command", "notify.webhook", "prices.*", "trust.folders", "guards.builtin"]
+        [
+            "notify.command",
+            "notify.webhook",
+            "prices.*",
+            "trust.folders",
+            "guards.builtin",
+            "guards.proof"
+        ]
     );
 }
 

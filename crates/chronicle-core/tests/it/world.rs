@@ -370,6 +370,7 @@ impl World {
                 let (tool, input) = rest.split_once(' ').unwrap();
                 calls(&format!("c{at}"), tool, input)
             }
+            "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
@@ -399,6 +400,7 @@ impl World {
             "crash" => return self.end(id, Some((CrashClass::Other, rest))),
             "quota" | "overload" => return self.no_room(id, verb, rest),
             "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
+            "unguarded" => return self.end(id, Some((CrashClass::Unguarded, rest))),
             "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
             "lost" => {

@@ -17,7 +17,8 @@ use std::path::Path;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
-use super::{Adapter, GivenFile, Launch, Order, Seen, Trial};
+use super::{Adapter, GivenFile, Launch, MissingProof, Order, Seen, Trial};
+use lock::Waiting;
 use reading::ClaudeReader;
 
 /// Its own retries of a failed request; ours come after them.
@@ -125,10 +126,9 @@ impl Adapter for Claude {
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
-        self.reading = ClaudeReader::of(order.project.clone());
-        let mut lines = vec![lock::request()];
-        lines.extend(self.prompt(&order.handover));
-        lines
+        let lock = Waiting::of(order.nonce.clone(), self.prompt(&order.handover));
+        self.reading = ClaudeReader::of(order.project.clone(), lock);
+        vec![lock::request(&order.nonce)]
     }
 
     fn read(&mut self, line: &str) -> Vec<Seen> {
@@ -149,11 +149,22 @@ impl Adapter for Claude {
     }
 
     fn note(&mut self, text: &str) -> Vec<String> {
-        self.prompt(text)
+        // Not before the handover. A note that came to nothing is given again.
+        if self.reading.lock().has_begun() { self.prompt(text) } else { Vec::new() }
+    }
+
+    fn unproven(&self) -> Option<MissingProof> {
+        self.reading.lock().unproven()
+    }
+
+    fn start_unproven(&mut self) -> Vec<String> {
+        self.reading.lock_mut().waive()
     }
 
     fn inquire(&mut self) -> Vec<String> {
-        self.reading.inquiry().into_iter().collect()
+        let mut lines = self.reading.lock_mut().take_lines();
+        lines.extend(self.reading.inquiry());
+        lines
     }
 
     fn has_open_request(&self) -> bool {

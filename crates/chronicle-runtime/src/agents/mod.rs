@@ -61,7 +61,7 @@ pub(crate) const SIGNALS: &str = "CHRONICLE_SIGNALS";
 pub trait Adapter: Send {
     /// The command that starts the agent in the order's project. `chronicle` is our own binary, as our keeper starts it.
     fn launch(&self, order: &Order, chronicle: &Path) -> Launch;
-    /// Lines to write first.
+    /// Lines to write first. Where a guard must be proven, the handover is not among them: it follows through `inquire`.
     fn open(&mut self, order: &Order) -> Vec<String>;
     /// The meaning of one of its lines.
     fn read(&mut self, line: &str) -> Vec<Seen>;
@@ -77,7 +77,17 @@ pub trait Adapter: Send {
     fn note(&mut self, text: &str) -> Vec<String>;
     /// Lines that ask it to end its turn now.
     fn interrupt(&mut self) -> Vec<String>;
-    /// Lines that ask for what its last line left open, such as what its sub-agents have spent.
+    /// What is missing before its guard is proven: that it has its tools judged. `None` if nothing is, or if it asks call by call
+    /// and a result without a verdict shows what it did not ask about.
+    fn unproven(&self) -> Option<MissingProof> {
+        None
+    }
+    /// Lines that have it work although its guard is not proven; nothing is waited for any more.
+    fn start_unproven(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Lines that follow from its last line: the handover once its guard is ready, and questions about what that line left open,
+    /// such as what its sub-agents have spent.
     fn inquire(&mut self) -> Vec<String> {
         Vec::new()
     }
@@ -101,6 +111,15 @@ pub trait Adapter: Send {
     fn is_noise(&self) -> fn(&str) -> bool {
         |_| false
     }
+}
+
+/// A guard that is not proven yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingProof {
+    /// What is missing, for people: a whole sentence.
+    pub why: String,
+    /// True if nothing can delay the proof any more: hooks of its user's own are over, or do not come before it.
+    pub is_due: bool,
 }
 
 /// The order for an agent.
@@ -142,6 +161,8 @@ pub struct Order {
     pub run_folder: PathBuf,
     /// Secret that its signals must carry.
     pub secret: String,
+    /// What the guard of this very attempt proves itself with.
+    pub nonce: String,
     /// The address of the signal server for agents that prefer HTTP, if there is one.
     pub signals: Option<String>,
     /// Its home folder, if it is not the person's own.
@@ -196,6 +217,11 @@ pub enum Seen {
     ToolCall(Box<RawCall>),
     /// It asks for permission to call a tool; the answer has the call's id.
     Permission(Box<RawCall>),
+    /// It does not have its tools judged, or cannot prove that it does: a whole sentence.
+    Unguarded {
+        /// What is missing, for people.
+        why: String,
+    },
     /// It called a tool, and refused that by itself before anybody was asked.
     Refused {
         /// The call as the agent announced it.

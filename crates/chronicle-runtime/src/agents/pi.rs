@@ -3,6 +3,7 @@
 //! This file writes; `pi/reading.rs` reads. An extension of ours, `pi/chronicle.cjs`, is written to the attempt's private
 //! folder and loaded at the start: it asks before every tool and has the tools for signals. Both wait for our answer.
 
+mod proof;
 mod reading;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,15 @@ use chronicle_core::event::input::Answer;
 use chronicle_core::event::{CrashClass, Verdict};
 use serde_json::{Value, json};
 
-use super::{Adapter, GivenFile, Launch, Order, Seen, Trial, signal_tools};
+use super::{Adapter, GivenFile, Launch, MissingProof, Order, Seen, Trial, signal_tools};
+use proof::Proof;
 use reading::{Dialog, PiReader, YES};
 
 /// The extension, and where its list of tools goes.
 const EXTENSION: &str = include_str!("pi/chronicle.cjs");
 const TOOLS_MARK: &str = "[/* TOOLS */]";
+/// Where the attempt's nonce goes, by which the extension proves that it was loaded.
+const NONCE_MARK: &str = "/* NONCE */";
 /// The files that it is given. The extension is plain CommonJS by its name and its content: anything else Pi has transpiled first, in
 /// each start anew.
 const EXTENSION_FILE: &str = "chronicle.cjs";
@@ -77,7 +81,7 @@ impl Adapter for Pi {
         }
         // Written for each attempt: the list of tools is part of it, and a worker of an earlier attempt could have changed the
         // file.
-        let mut files = vec![GivenFile { name: EXTENSION_FILE, text: extension() }];
+        let mut files = vec![GivenFile { name: EXTENSION_FILE, text: extension(&order.nonce) }];
         if let Some(persona) = &order.persona {
             option("--append-system-prompt", order.given.join(PERSONA_FILE).into());
             files.push(GivenFile { name: PERSONA_FILE, text: persona.clone() });
@@ -99,7 +103,7 @@ impl Adapter for Pi {
             launch: Launch {
                 argv,
                 env: environment(),
-                files: vec![GivenFile { name: EXTENSION_FILE, text: extension() }],
+                files: vec![GivenFile { name: EXTENSION_FILE, text: extension(TRIAL_SESSION) }],
             },
             input: format!("{}\n", json!({"id": "hello", "type": "get_state"})),
             is_answer: |line| {
@@ -110,9 +114,11 @@ impl Adapter for Pi {
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
-        self.reading = PiReader::of(order.project.clone(), order.attempt);
+        // The extension greets before Pi answers anything, so that the answer to this shows whether it was loaded.
         let state = self.line(json!({"type": "get_state"}));
-        std::iter::once(state).chain(self.prompt(&order.handover)).collect()
+        let proof = Proof::of(order.nonce.clone(), self.prompt(&order.handover));
+        self.reading = PiReader::of(order.project.clone(), order.attempt, proof);
+        vec![state]
     }
 
     fn read(&mut self, line: &str) -> Vec<Seen> {
@@ -142,7 +148,23 @@ impl Adapter for Pi {
     }
 
     fn note(&mut self, text: &str) -> Vec<String> {
+        // Not before the handover. A note that came to nothing is given again.
+        if !self.reading.proof().has_begun() {
+            return Vec::new();
+        }
         vec![self.line(json!({"type": "steer", "message": text}))]
+    }
+
+    fn unproven(&self) -> Option<MissingProof> {
+        self.reading.proof().unproven()
+    }
+
+    fn start_unproven(&mut self) -> Vec<String> {
+        self.reading.proof_mut().waive()
+    }
+
+    fn inquire(&mut self) -> Vec<String> {
+        self.reading.proof_mut().take_lines()
     }
 
     fn interrupt(&mut self) -> Vec<String> {
@@ -192,12 +214,13 @@ fn environment() -> BTreeMap<String, String> {
     env.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
-/// The extension with its tools filled in.
-fn extension() -> String {
+/// The extension with its tools and the attempt's nonce filled in.
+fn extension(nonce: &str) -> String {
     let tools = signal_tools()
         .into_iter()
         .map(|tool| json!({"name": tool.name, "description": tool.about, "schema": tool.schema}));
-    EXTENSION.replace(TOOLS_MARK, &Value::Array(tools.collect()).to_string())
+    let tools = Value::Array(tools.collect()).to_string();
+    EXTENSION.replace(TOOLS_MARK, &tools).replace(NONCE_MARK, nonce)
 }
 
 fn leave(answer: &Answer) -> Value {

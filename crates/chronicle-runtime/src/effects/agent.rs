@@ -8,6 +8,7 @@ mod bills;
 mod end;
 mod held;
 mod order;
+mod proof;
 mod reading;
 mod tend;
 mod verdicts;
@@ -112,6 +113,8 @@ struct AgentShared {
     watchdog: Watchdog,
     /// Whether it was told to end, in whatever way.
     is_stopped: AtomicBool,
+    /// Whether its guard is proven, or was found not to be.
+    is_settled: AtomicBool,
     died_of: fn(&str) -> Option<(CrashClass, String)>,
     /// Tells lines of its standard error that name the cause of its end.
     is_cause: fn(&str) -> bool,
@@ -158,10 +161,11 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
     let shared = Arc::new(AgentShared {
         attempt: id,
         model,
+        watchdog: Watchdog::new(adapter.unproven().is_some()),
         voice: Voice::new(adapter, outbox),
+        is_settled: AtomicBool::new(false),
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Transcript::create(&context.folder.transcript(id)),
-        watchdog: Watchdog::new(),
         is_stopped: AtomicBool::new(false),
         died_of,
         is_cause,

@@ -80,7 +80,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
         works_in,
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Arc::new(Transcript::create(&context.folder.transcript(id))),
-        watchdog: Watchdog::new(),
+        watchdog: Watchdog::new(false),
         now: Arc::default(),
         context,
         work,
@@ -95,7 +95,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
         // Commands may be silent for long; they have a timeout instead.
         watchdog.watch(None, |bark| match bark {
             Bark::Moment => worked.keep(reporter.active_ms()),
-            Bark::Idle | Bark::Lingers | Bark::Deaf | Bark::TimedOut(_) => {}
+            Bark::Idle | Bark::Lingers | Bark::Deaf | Bark::Unproven | Bark::TimedOut(_) => {}
         });
     };
     threads::spawn("watch", watch).map_err(no_thread)?;

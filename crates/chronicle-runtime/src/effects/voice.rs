@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chronicle_core::event::input::Answer;
 
-use crate::agents::{Adapter, Seen};
+use crate::agents::{Adapter, MissingProof, Seen};
 
 /// One message to the agent: its lines, as soon as they are known. A place is taken in the queue before the adapter translates: what
 /// it has translated counts as said, so it must not find out afterwards that there is no room, and half a message is worse than none.
@@ -53,9 +53,20 @@ impl Voice {
         self.say(lines)
     }
 
-    /// Asks what the agent's last line left open, from the reader's thread too.
+    /// Says what follows from the agent's last line, from the reader's thread too.
     pub(super) fn inquire(&self) -> Vec<String> {
         let lines = lock(&self.adapter).inquire();
+        self.say(lines)
+    }
+
+    /// What is missing before its guard is proven.
+    pub(super) fn unproven(&self) -> Option<MissingProof> {
+        lock(&self.adapter).unproven()
+    }
+
+    /// Has it work although its guard is not proven.
+    pub(super) fn start_unproven(&self) -> Vec<String> {
+        let lines = lock(&self.adapter).start_unproven();
         self.say(lines)
     }
 
@@ -154,6 +165,7 @@ mod tests {
     fn voice(room: usize) -> (Voice, Receiver<Message>) {
         let (outbox, to_agent) = sync_channel(room);
         let mut adapter = agents::find("pi", Path::new("/p"), &Settings::default()).unwrap();
+        adapter.start_unproven();
         for id in ["q1", "q2", "q3"] {
             let asks = format!(
                 r#"{{"type":"extension_ui_request","id":"{id}","method":"input","title":"Which?"}}"#

@@ -13,6 +13,11 @@ const LINGER: Duration = Duration::from_secs(5);
 /// How long it may take to end its turn when it is asked to in its own protocol; then it is told by a signal.
 pub(super) const INTERRUPT_PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long an agent may be silent before it has proven its guard, or take once nothing can delay that, and how long it may take in
+/// all: hooks and extensions of its user's own may run before.
+const PROOF_SILENCE: Duration = Duration::from_mins(1);
+const PROOF_PATIENCE: Duration = Duration::from_mins(10);
+
 /// Shared by the agent's reader and the watching thread.
 #[derive(Clone)]
 pub(super) struct Watchdog {
@@ -27,6 +32,8 @@ struct LastSigns {
     until: BTreeMap<String, Instant>,
     finished: Option<Instant>,
     has_lingered: bool,
+    /// Until when it must have proven its guard; `None` if it has, or need not.
+    unproven: Option<Instant>,
     /// When it was asked to end its turn, until it is told by a signal.
     told_to_end: Option<Instant>,
     over: bool,
@@ -43,14 +50,17 @@ pub(super) enum Bark {
     Deaf,
     /// The agent waits no longer for the answer to this question.
     TimedOut(String),
+    /// It has not proven its guard.
+    Unproven,
     /// Another interval has passed.
     Moment,
 }
 
 impl Watchdog {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(must_prove: bool) -> Self {
         let seen = LastSigns {
             last: Instant::now(),
+            unproven: must_prove.then(|| Instant::now() + PROOF_PATIENCE),
             questions: BTreeSet::new(),
             until: BTreeMap::new(),
             finished: None,
@@ -100,6 +110,20 @@ impl Watchdog {
         self.shared.1.notify_one();
     }
 
+    /// It has proven its guard, or need not any more.
+    pub(super) fn proven(&self) {
+        self.lock().unproven = None;
+        self.shared.1.notify_one();
+    }
+
+    /// Nothing can delay the proof any more. The first time counts.
+    pub(super) fn proof_is_due(&self) {
+        let mut seen = self.lock();
+        seen.unproven = seen.unproven.map(|at| at.min(Instant::now() + PROOF_SILENCE));
+        drop(seen);
+        self.shared.1.notify_one();
+    }
+
     /// It was asked to end its turn.
     pub(super) fn told_to_end(&self) {
         self.lock().told_to_end = Some(Instant::now());
@@ -121,7 +145,9 @@ impl Watchdog {
         let mut seen = self.lock();
         while !seen.over {
             // Whoever was stopped has heard nothing, whatever was said. At least once per interval, which is a tick at most.
-            seen.last += ticks.missed(Instant::now());
+            let missed = ticks.missed(Instant::now());
+            seen.last += missed;
+            seen.unproven = seen.unproven.map(|at| at + missed);
             let next = next_bark(&seen, idle).filter(|(at, _)| *at < moment);
             let next = next.unwrap_or((moment, Bark::Moment));
             let now = Instant::now();
@@ -133,6 +159,7 @@ impl Watchdog {
                         Bark::Idle => seen.last = now,
                         Bark::Lingers => seen.has_lingered = true,
                         Bark::Deaf => seen.told_to_end = None,
+                        Bark::Unproven => seen.unproven = None,
                         Bark::TimedOut(request) => drop(seen.until.remove(request)),
                         Bark::Moment => {
                             interval = worked::next_interval(Some(interval));
@@ -166,9 +193,11 @@ fn next_bark(seen: &LastSigns, idle: Option<Duration>) -> Option<(Instant, Bark)
     let deaf = seen.told_to_end.map(|at| (at + INTERRUPT_PATIENCE, Bark::Deaf));
     let lingers = seen.finished.filter(|_| !seen.has_lingered);
     let lingers = lingers.map(|at| (at + LINGER, Bark::Lingers));
-    // Silence while a person is asked, or after the turn, is not the agent's fault.
-    let may_rest = seen.finished.is_some() || !seen.questions.is_empty();
+    let unproven = seen.unproven.filter(|_| seen.finished.is_none() && seen.told_to_end.is_none());
+    let unproven = unproven.map(|at| (at.min(seen.last + PROOF_SILENCE), Bark::Unproven));
+    // Silence while a person is asked, or after the turn, is not the agent's fault. Before its guard is proven it has nothing to do.
+    let may_rest = seen.finished.is_some() || !seen.questions.is_empty() || seen.unproven.is_some();
     let silence = idle.filter(|_| !may_rest).and_then(|idle| seen.last.checked_add(idle));
     let silence = silence.map(|at| (at, Bark::Idle));
-    timed_out.chain(deaf).chain(lingers).chain(silence).min_by_key(|(at, _)| *at)
+    timed_out.chain(deaf).chain(lingers).chain(unproven).chain(silence).min_by_key(|(at, _)| *at)
 }

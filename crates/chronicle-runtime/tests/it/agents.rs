@@ -39,6 +39,7 @@ pub(crate) fn order() -> Order {
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
         run_folder: PathBuf::from("/p/run"),
+        nonce: "n1".to_owned(),
         secret: "s3cret".to_owned(),
         signals: None,
         home: None,

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 31] = [
+const STORIES: [(&str, &str, &str); 32] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -220,6 +220,14 @@ const STORIES: [(&str, &str, &str); 31] = [
         "background",
         "{name: Background, phases: {work: {}}}",
         "work: session s; shell npm run dev; tool-on c1; shell ls; tool-end c3; tool-end c1; go done",
+    ),
+    (
+        "guards",
+        "{name: Guards, phases: {plan: {next: [build]}, build: {}}}",
+        "plan 1: crash unguarded no hook
+         plan 2: session s; unproven no hook; go build
+         build: go done
+         g1: retry",
     ),
     (
         "doubts",

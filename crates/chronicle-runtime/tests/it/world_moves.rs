@@ -58,6 +58,7 @@ impl Move {
             "tool" => calls(&call, rest, "{}"),
             "shell" => calls(&call, "bash", &serde_json::json!({ "command": rest }).to_string()),
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
+            "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
             "create" => changed(Change::Created),

@@ -123,6 +123,10 @@ pub(super) fn say(view: &RunView) {
         lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
     }
     lines.extend(tree_lines(paint, view));
+    if let Some(unproven) = &view.unproven {
+        let sign = paint.ink(Ink::Bad, "guard not proven:");
+        lines.push(format!("\n  {sign} {}", words::whole(&unproven.text)));
+    }
     if let Some(why) = &view.untold {
         lines.push(String::new());
         lines.push(format!("  {} {why}", paint.ink(Ink::Bad, "people were not told:")));

@@ -9,6 +9,7 @@ mod agents_extensions;
 mod agents_failures;
 mod agents_kill;
 mod agents_nonsense;
+mod agents_proof;
 mod agents_secrets;
 mod agents_signals;
 mod agents_work;

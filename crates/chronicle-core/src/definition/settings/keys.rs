@@ -67,6 +67,9 @@ pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
 /// What `agents.*.signals` may be.
 pub(super) const SIGNALS: &[&str] = &["stdio", "http"];
 
+/// What `guards.proof` may be.
+pub(super) const PROOF: &[&str] = &["required", "best-effort"];
+
 /// Every setting, in the order in which people see them.
 pub const KEYS: &[Key] = &[
     both("agent", Form::Text, "", "The agent of phases and workflows that name none."),
@@ -259,6 +262,13 @@ pub const KEYS: &[Key] = &[
         Form::Flag,
         "true",
         "Whether the built-in rules about tool calls apply. Not used yet: this version has no guards.",
+    ),
+    user(
+        "guards.proof",
+        Form::Choice(PROOF),
+        "\"required\"",
+        "Whether an agent must prove that it has its tools judged before it is given anything to do. \
+         With `best-effort` it works without a proof, and `status` says so.",
     ),
 ];
 

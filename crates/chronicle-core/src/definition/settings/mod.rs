@@ -156,6 +156,11 @@ impl Settings {
         self.text("on_gate") == Some("wait")
     }
 
+    /// True if an agent may work that did not prove that it has its tools judged.
+    pub fn guards_best_effort(&self) -> bool {
+        self.text("guards.proof") == Some("best-effort")
+    }
+
     /// Largest file that is recorded, in bytes.
     pub fn trees_max_file_bytes(&self) -> u64 {
         self.number("trees.max_file_mb").unwrap_or(TREES_MAX_FILE_MB).saturating_mul(1_000_000)

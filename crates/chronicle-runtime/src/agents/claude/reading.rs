@@ -70,8 +70,16 @@ pub(super) struct ClaudeReader {
 }
 
 impl ClaudeReader {
-    pub(super) fn of(project: PathBuf) -> Self {
-        Self { project, ..Self::default() }
+    pub(super) fn of(project: PathBuf, waiting: Waiting) -> Self {
+        Self { project, waiting, ..Self::default() }
+    }
+
+    pub(super) fn lock(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    pub(super) fn lock_mut(&mut self) -> &mut Waiting {
+        &mut self.waiting
     }
 
     /// The line that tells a call's verdict.
@@ -84,18 +92,24 @@ impl ClaudeReader {
             Ok(message) => message,
             Err(seen) => return end_of_long(line).map_or(seen, |end| vec![end]),
         };
-        match text(&message, "type") {
-            Some("system") => self.system(&message),
-            Some("stream_event") => self.stream(&message),
-            Some("assistant") => self.block(&message),
-            Some("user") => self.results(&message),
-            Some("control_request") => self.question(&message),
-            Some("control_cancel_request") => self.withdrawn(&message),
-            Some("result") => self.result(&message),
+        let mut seen = self.waiting.begins_unproven(&message);
+        seen.extend(self.understood(&message));
+        seen
+    }
+
+    fn understood(&mut self, message: &Value) -> Vec<Seen> {
+        match text(message, "type") {
+            Some("system") => self.system(message),
+            Some("stream_event") => self.stream(message),
+            Some("assistant") => self.block(message),
+            Some("user") => self.results(message),
+            Some("control_request") => self.question(message),
+            Some("control_cancel_request") => self.withdrawn(message),
+            Some("result") => self.result(message),
             Some("rate_limit_event") => self.rate_limit(&message["rate_limit_info"]),
             Some("control_response") => {
-                let of_hook = self.waiting.answered(&message);
-                of_hook.unwrap_or_else(|| self.totals.answered(&message))
+                let of_hook = self.waiting.answered(message);
+                of_hook.unwrap_or_else(|| self.totals.answered(message))
             }
             Some("tool_progress" | "tool_use_summary" | "keep_alive") => alive(),
             other => line::of_unknown_type(other),
@@ -195,7 +209,7 @@ impl ClaudeReader {
 
     fn question(&mut self, message: &Value) -> Vec<Seen> {
         let request = &message["request"];
-        let Some(by) = Lock::of(request) else { return alive() };
+        let Some(by) = Lock::of(request) else { return self.waiting.proves(message) };
         let (tool, input, is_sub_agent) = by.call(request);
         let id = text(message, "request_id").unwrap_or_default();
         // The call's own id, because its result is reported under that one and not under the id of the question.

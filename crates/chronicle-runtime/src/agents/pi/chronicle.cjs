@@ -3,6 +3,7 @@
 // Plain CommonJS without imports, so that Pi loads it as it is: a transpiler and a library would take longer than a short turn.
 
 const TOOLS = [/* TOOLS */];
+const NONCE = "/* NONCE */";
 
 async function ask(ctx, title, question) {
   const answer = await ctx.ui.input(title, JSON.stringify(question));
@@ -32,6 +33,13 @@ function register(pi, tool) {
 }
 
 module.exports = function (pi) {
+  // First of all: what follows shows the supervisor that this is in force.
+  pi.on("tool_call", async (event, ctx) => {
+    const question = { id: event.toolCallId, tool: event.toolName, input: event.input };
+    const answer = await ask(ctx, "chronicle:permission", question);
+    if (answer?.allow === true) return undefined;
+    return { block: true, reason: answer?.deny ?? "the supervisor gave no answer" };
+  });
   // Not while Pi loads its extensions: it would refuse to start where another one brings a tool of the same name. Later it takes
   // the tool of the extension that was loaded first, which is this one: those of the command line come before installed ones.
   pi.on("session_start", async (event, ctx) => {
@@ -47,11 +55,7 @@ module.exports = function (pi) {
     if (replaced.length > 0) {
       ctx.ui.notify("chronicle:tools " + JSON.stringify({ replaced, lost }), "info");
     }
-  });
-  pi.on("tool_call", async (event, ctx) => {
-    const question = { id: event.toolCallId, tool: event.toolName, input: event.input };
-    const answer = await ask(ctx, "chronicle:permission", question);
-    if (answer?.allow === true) return undefined;
-    return { block: true, reason: answer?.deny ?? "the supervisor gave no answer" };
+    // The handover waits for this.
+    ctx.ui.notify("chronicle:proof " + NONCE, "info");
   });
 };

@@ -13,6 +13,7 @@ use chronicle_core::event::signal;
 use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
 use serde_json::Value;
 
+use super::proof::Proof;
 use crate::agents::call::KnownTool;
 use crate::agents::figures::{advised, class_of_failure, priced};
 use crate::agents::line::{self, alive, fits, keep, number, puzzled, text, unanswerable};
@@ -93,11 +94,12 @@ pub(super) struct PiReader {
     /// How the last message failed.
     failed: Option<(CrashClass, String)>,
     is_interrupted: bool,
+    proof: Proof,
 }
 
 impl PiReader {
-    pub(super) fn of(project: PathBuf, attempt: AttemptId) -> Self {
-        Self { project, attempt: Some(attempt), ..Self::default() }
+    pub(super) fn of(project: PathBuf, attempt: AttemptId, proof: Proof) -> Self {
+        Self { project, attempt: Some(attempt), proof, ..Self::default() }
     }
 
     /// The dialog behind an id of ours; it can be answered once. A call asks for leave first, then signals.
@@ -118,7 +120,13 @@ impl PiReader {
             Err(seen) => return seen,
         };
         match text(&message, "type") {
-            Some("response") => response(&message),
+            Some("response") => {
+                let mut seen = response(&message);
+                // It is the first request, so that whatever extensions do at the start is over.
+                let is_first = text(&message, "command") == Some("get_state");
+                seen.extend(self.proof.answers().filter(|_| is_first));
+                seen
+            }
             Some("message_update") => delta(&message["assistantMessageEvent"]),
             Some("message_start") => {
                 // A request is open until its message ends. If the agent is killed before that, what it cost stays unknown.
@@ -138,6 +146,14 @@ impl PiReader {
             Some(plain) if PLAIN.contains(&plain) => alive(),
             other => line::of_unknown_type(other),
         }
+    }
+
+    pub(super) fn proof(&self) -> &Proof {
+        &self.proof
+    }
+
+    pub(super) fn proof_mut(&mut self) -> &mut Proof {
+        &mut self.proof
     }
 
     /// A whole message: what it cost, and whether it failed. Usage that is repeated elsewhere is not counted.
@@ -257,7 +273,10 @@ impl PiReader {
             (Some(method @ ("input" | "select" | "confirm" | "editor")), ..) => {
                 vec![self.of_others(method, request, message)]
             }
-            (Some("notify"), ..) => told_tools(text(message, "message").unwrap_or_default()),
+            (Some("notify"), ..) => {
+                let told = text(message, "message").unwrap_or_default();
+                self.proof.told(told).unwrap_or_else(|| told_tools(told))
+            }
             _ => alive(),
         }
     }

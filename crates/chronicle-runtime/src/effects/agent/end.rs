@@ -82,11 +82,21 @@ impl LastWords {
         Some((CrashClass::Refused, text))
     }
 
+    /// True if it broke its protocol, or its guard is not proven: nothing that it says later weighs more.
+    pub(super) fn has_broken(&self) -> bool {
+        matches!(self.error, Some((CrashClass::Protocol | CrashClass::Unguarded, _)))
+    }
+
+    /// True if its guard is not proven, and it was given nothing to do.
+    pub(super) fn is_unguarded(&self) -> bool {
+        matches!(self.error, Some((CrashClass::Unguarded, _)))
+    }
+
     /// Keeps the agent's own words for it, if there were any; what it broke before weighs more.
     pub(super) fn no_quota(&mut self, until: Millis) {
         self.quota_until = Some(until);
         // The agent's own quota error has the better text, and a broken protocol is the more serious finding.
-        if !matches!(self.error, Some((CrashClass::Quota | CrashClass::Protocol, _))) {
+        if !self.has_broken() && !matches!(self.error, Some((CrashClass::Quota, _))) {
             self.error = Some((CrashClass::Quota, format!("no quota until {until}")));
         }
     }

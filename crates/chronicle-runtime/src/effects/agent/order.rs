@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use chronicle_core::engine::work::Work;
 use chronicle_core::event::input::EndSeen;
 
+use uuid::Uuid;
+
 use super::cannot_start;
 use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;
@@ -63,6 +65,7 @@ pub(super) fn order(context: &Context, work: Work, works_in: &Path) -> Order {
         chronicle: process::executable_for_others(&context.chronicle),
         run_folder: context.folder.path.clone(),
         secret: context.secrets.issue(work.intent.attempt),
+        nonce: Uuid::new_v4().to_string(),
         signals: context.signals.clone(),
         home: work.isolated.then(|| context.folder.home()),
         given: context.folder.given(work.intent.attempt),

@@ -70,7 +70,7 @@ impl<'a> AgentReader<'a> {
                     "{NOT_UNDERSTOOD_MAX} lines in a row meant nothing; the first was `{first}`"
                 ));
             }
-            let broke = matches!(self.shared.last_words().error, Some((CrashClass::Protocol, _)));
+            let broke = self.shared.last_words().has_broken();
             if (broke || self.retries > OWN_RETRIES_MAX) && !is_stopped {
                 // It waits for an answer that never comes, ignores a verdict, retries for ever, or is not an agent at all.
                 control.stop(STOP_GRACE);
@@ -113,11 +113,16 @@ impl<'a> AgentReader<'a> {
         for line in voice.inquire() {
             self.held.pass(From::Supervisor, &line, redactor, transcript);
         }
+        self.shared.look_at_proof();
         for seen in all {
-            if let Seen::NotUnderstood { .. } = seen {
-                self.puzzles(&redacted);
-            } else {
-                self.seen(as_printed(seen, &raw));
+            // What else its line says is not heard: a call that it asks for would be answered.
+            if self.shared.last_words().is_unguarded() {
+                return;
+            }
+            match seen {
+                Seen::NotUnderstood { .. } => self.puzzles(&redacted),
+                Seen::Unguarded { why } => self.shared.is_unguarded(why),
+                seen => self.seen(as_printed(seen, &raw)),
             }
         }
     }
@@ -210,7 +215,7 @@ impl<'a> AgentReader<'a> {
             Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
-            Seen::Typed(_) | Seen::Alive | Seen::NotUnderstood { .. } => {}
+            Seen::Typed(_) | Seen::Alive | Seen::NotUnderstood { .. } | Seen::Unguarded { .. } => {}
         }
     }
 
@@ -306,7 +311,7 @@ impl<'a> AgentReader<'a> {
     /// The turn is over, and nothing more is said to it; what it broke before weighs more.
     fn failed(&mut self, class: CrashClass, text: String) {
         let mut last = self.shared.last_words();
-        if !matches!(last.error, Some((CrashClass::Protocol, _))) {
+        if !last.has_broken() {
             last.error = Some((class, text));
         }
         drop(last);
@@ -319,8 +324,9 @@ impl<'a> AgentReader<'a> {
         last.finished = true;
         // The agent recovered from the error, except for a broken protocol: that stays a crash. Nor does it recover from what its
         // user's own settings refuse: the same again would end the same.
-        last.error
-            .take_if(|(class, _)| !matches!(class, CrashClass::Protocol | CrashClass::Refused));
+        last.error.take_if(|(class, _)| {
+            !matches!(class, CrashClass::Protocol | CrashClass::Unguarded | CrashClass::Refused)
+        });
         (last.quota_until, last.retry_after_ms) = (None, None);
         drop(last);
         self.shared.voice.close();

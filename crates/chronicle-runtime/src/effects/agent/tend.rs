@@ -96,6 +96,7 @@ fn watch(it: &Arc<AgentShared>, control: &Control, idle: Option<Duration>) {
         Bark::Lingers => control.stop(STOP_GRACE),
         Bark::Deaf => control.stop(STOP_GRACE.saturating_sub(INTERRUPT_PATIENCE)),
         Bark::TimedOut(request) => it.withdrew(&request),
+        Bark::Unproven => it.waited_in_vain(control),
         Bark::Moment => worked.keep(it.reporter.active_ms()),
     });
 }

@@ -198,8 +198,10 @@ impl Sim<'_> {
             }
         }
         match self.rng.below(100) {
-            0..=8 => self.call_tool(id),
             9..=11 => self.turn_in_circles(id),
+            // In place of one of the many calls.
+            0 => self.say(id, AttemptReport::GuardUnproven { why: "no hook".to_owned() }),
+            1..=8 => self.call_tool(id),
             12 => self.say(id, AttemptReport::ToolWentOn { call: "c1".to_owned() }),
             13..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
             18..=21 => {

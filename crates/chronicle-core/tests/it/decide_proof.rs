@@ -1,0 +1,47 @@
+//! An agent proves that it has its tools judged, or a person decides.
+
+use chronicle_core::event::Event;
+use chronicle_core::state::Status;
+use chronicle_core::view;
+use expect_test::expect;
+
+use crate::views_told::comes_back;
+use crate::world::World;
+
+const ONE: &str = "{name: O, phases: {work: {next: [done]}}}";
+
+#[test]
+fn an_unproven_guard_asks_a_person_at_once() {
+    let world = World::started(ONE, "work 1: unguarded no hook was called").play();
+    expect![[r#"
+        run started: `O` on "the task"
+          workflow `main` entered
+          phase `work` entered
+          a1 started at `work` (scripted)
+        a1 was given nothing to do, since its guard is not proven: "no hook was called"
+          g1 waits at `work` for intervention: `work` cannot continue: the last attempt was given nothing to do, since its guard is not proven: "no hook was called"
+    "#]]
+    .assert_eq(&world.told());
+    assert_eq!(world.state.status(), Status::Waiting);
+    assert_eq!(view::run(&world.state, true).unwrap().unproven, None, "nobody worked so");
+}
+
+#[test]
+fn whoever_works_without_a_proof_is_shown_for_the_whole_run() {
+    let script = "work 1: unproven no hook; unproven no hook; crash x\nwork 2: unproven none; finish\nwork 3: go done";
+    let world = World::started(ONE, script).play();
+    let told = world.told();
+    let said = "a1 works although its guard is not proven (best-effort): no hook\n";
+    assert_eq!(told.matches(said).count(), 1, "{told}");
+    let view = view::run(&world.state, false).unwrap();
+    let unproven = view.unproven.as_ref().unwrap();
+    assert_eq!((unproven.attempt.to_string().as_str(), unproven.attempts), ("a2", 2));
+    assert_eq!(unproven.text, "a2 and 1 attempt before it (best-effort): none");
+    comes_back(&view);
+    let is_detail = world
+        .lines
+        .iter()
+        .flat_map(|line| &line.events)
+        .any(|event| matches!(event, Event::GuardUnproven { .. }) && event.is_detail());
+    assert!(!is_detail, "people see it without asking for details");
+}

@@ -169,6 +169,8 @@ fn asks_nobody(kind: Kind) {
     yard.server.release("late");
     let question = if kind == Kind::Claude { "PreToolUse" } else { "chronicle:permission" };
     until("it asks", || yard.session.read("said.jsonl").contains(question));
+    // What is not on its disk yet nobody can go on with.
+    until("the agent keeps what it asked", || yard.keeps(&["Writing.", "a.txt"]));
     supervisor.kill();
     within(NOTHING_LEFT, "nothing of it lives", || of_run(&run).is_empty());
     assert!(!yard.session.has("a.txt"), "it ran without a verdict");

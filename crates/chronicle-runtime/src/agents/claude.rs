@@ -17,7 +17,7 @@ use std::path::Path;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
-use super::{Adapter, GivenFile, Launch, MissingProof, Order, Seen, Trial};
+use super::{Adapter, GivenFile, Launch, MissingProof, Order, Seen, Trial, servers};
 use lock::Waiting;
 use reading::ClaudeReader;
 
@@ -25,8 +25,6 @@ use reading::ClaudeReader;
 const RETRIES: &str = "2";
 /// How long its tools may wait for us: a person's answer may take days. Milliseconds.
 const TOOL_PATIENCE: &str = "1000000000";
-/// The file with our server, which has the secret of the attempt in it.
-const SERVERS: &str = "servers.json";
 /// Name of the file with the persona.
 const PERSONA: &str = "persona.md";
 /// Tools of its own that would lead around the workflow: questions to nobody, other folders, another time.
@@ -85,7 +83,7 @@ impl Adapter for Claude {
         if let Some(allow) = order.tools.exactly().filter(|_| !order.tools.own_only) {
             option("--tools", own_names(allow).join(",").into());
         }
-        option("--mcp-config", order.given.join(SERVERS).into());
+        option("--mcp-config", order.given.join(servers::FILE).into());
         let session = if order.resume { "--resume" } else { "--session-id" };
         option(session, order.session.as_str().into());
         if let Some(model) = &order.model {
@@ -94,8 +92,7 @@ impl Adapter for Claude {
         if let Some(effort) = order.thinking.as_deref().and_then(effort) {
             option("--effort", effort.into());
         }
-        let servers = signal_server(order, self.prefers_http).to_string();
-        let mut files = vec![GivenFile { name: SERVERS, text: servers }];
+        let mut files = vec![servers::file(order, self.prefers_http)];
         if let Some(persona) = &order.persona {
             option("--append-system-prompt-file", order.given.join(PERSONA).into());
             files.push(GivenFile { name: PERSONA, text: persona.clone() });
@@ -206,28 +203,6 @@ const MODE: [&str; 14] = [
     "--system-prompt-snapshot",
     "off",
 ];
-
-fn signal_server(order: &Order, prefers_http: bool) -> Value {
-    let server = match order.signals.as_ref().filter(|_| prefers_http) {
-        Some(url) => json!({
-            "type": "http",
-            "url": url,
-            "headers": {"Authorization": format!("Bearer {}", order.secret)},
-            "alwaysLoad": true,
-        }),
-        None => json!({
-            "type": "stdio",
-            "command": order.chronicle.to_string_lossy(),
-            "args": ["mcp"],
-            "env": {
-                super::RUN_FOLDER: order.run_folder.to_string_lossy(),
-                super::SECRET: order.secret,
-            },
-            "alwaysLoad": true,
-        }),
-    };
-    json!({"mcpServers": {"chronicle": server}})
-}
 
 /// Settings that stand above those of its user and of the project.
 fn settings() -> Value {

@@ -14,6 +14,7 @@ mod figures;
 mod line;
 mod pi;
 mod protocol;
+mod servers;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ pub const PATH_MAX: usize = 4_096;
 /// Environment variable with the run's folder, for the signal server.
 pub const RUN_FOLDER: &str = "CHRONICLE_RUN_FOLDER";
 
-/// Environment variable with the secret of the attempt, for the signal server.
+/// Environment variable with the secret of the attempt, for the signal server alone: no agent is started with it.
 pub const SECRET: &str = "CHRONICLE_SECRET";
 
 /// Environment variable with the address of the HTTP signal server, if there is one.

@@ -12,7 +12,7 @@ use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
-use super::{Adapter, Launch, Order, Seen};
+use super::{Adapter, Launch, Order, Seen, servers};
 
 /// The version that both sides name in their first message.
 pub const PROTOCOL: u64 = 1;
@@ -55,14 +55,14 @@ impl Protocol {
 }
 
 impl Adapter for Protocol {
-    fn launch(&self, _order: &Order, chronicle: &Path) -> Launch {
+    fn launch(&self, order: &Order, chronicle: &Path) -> Launch {
         let argv = match &self.program {
             Program::Scripted(script) => {
                 vec![chronicle.into(), "scripted-agent".into(), script.into()]
             }
             Program::Command(words) => words.iter().map(Into::into).collect(),
         };
-        Launch { argv, env: BTreeMap::new(), files: Vec::new() }
+        Launch { argv, env: BTreeMap::new(), files: vec![servers::file(order, false)] }
     }
 
     fn open(&mut self, order: &Order) -> Vec<String> {
@@ -127,6 +127,7 @@ fn opening(order: &Order) -> String {
         "tools": {"allow": order.tools.allow, "deny": order.tools.deny},
         "targets": order.targets,
         "project": order.project.to_string_lossy(),
+        "servers": order.given.join(servers::FILE).to_string_lossy(),
     }))
 }
 

@@ -15,9 +15,9 @@ pub(super) enum Peer {
     Person,
     /// This process itself: the HTTP signal server relays workers.
     Own,
-    /// A process below an attempt of this run.
+    /// A process below the keeper of an attempt of this run.
     Worker(AttemptId),
-    /// A process below some agent that cannot be assigned to a live attempt of this run.
+    /// A process with the mark of some agent, or below this one, that is below no keeper of this run.
     Stray,
     /// A process of another user.
     Stranger,
@@ -42,12 +42,14 @@ pub(super) fn of(stream: &UnixStream, cookies: &Cookies) -> io::Result<Peer> {
         return Ok(Peer::Own);
     }
     let found = lineage::of(pid);
-    if let Some(cookie) = &found.cookie {
-        // A cookie of another run, or of another copy of this one, is no worker of ours, and no person either.
-        return Ok(cookies.attempt_of(cookie).map_or(Peer::Stray, Peer::Worker));
+    // By its place among the processes, and not by what it has in its environment: that can be copied, and cleared. Keepers are children of
+    // this process, which we started with their cookies; orphans of an agent are adopted by its keeper.
+    if let Some(child) = found.child_of(std::process::id()) {
+        let attempt = lineage::cookie_of(child).and_then(|cookie| cookies.attempt_of(&cookie));
+        return Ok(attempt.map_or(Peer::Stray, Peer::Worker));
     }
-    // A worker that cleared its environment is still below this process, since agents are children of our keepers. A process
-    // that is gone by now may have been anybody, so it is not taken for a person.
-    let below_us = found.ancestors.contains(&std::process::id());
-    Ok(if below_us || !found.is_whole { Peer::Stray } else { Peer::Person })
+    // Somebody else's worker is no person either, nor is one that only bears the mark of a worker. A process that is gone by now may have
+    // been anybody.
+    let is_marked = found.cookie.is_some();
+    Ok(if is_marked || !found.is_whole { Peer::Stray } else { Peer::Person })
 }

@@ -23,6 +23,14 @@ pub(crate) struct Lineage {
     pub is_whole: bool,
 }
 
+impl Lineage {
+    /// The process among them that another one started; `None` if that one is not among them, or is the process itself.
+    pub(crate) fn child_of(&self, pid: u32) -> Option<u32> {
+        let at = self.ancestors.iter().position(|ancestor| *ancestor == pid)?;
+        self.ancestors.get(at.checked_sub(1)?).copied()
+    }
+}
+
 /// Looks at a process and everything above it.
 pub(crate) fn of(pid: u32) -> Lineage {
     let mut found = walk(pid);
@@ -82,7 +90,8 @@ pub(crate) fn bearing(is_such: impl Fn(&str) -> bool) -> Vec<u32> {
     pids.filter(|pid| cookie_of(*pid).is_some_and(|cookie| is_such(&cookie))).collect()
 }
 
-fn cookie_of(pid: u32) -> Option<String> {
+/// The mark in the environment that a process was started with.
+pub(crate) fn cookie_of(pid: u32) -> Option<String> {
     let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = environ.split(|byte| *byte == 0);
     let value = variables.find_map(|variable| {

@@ -212,7 +212,7 @@ fn the_order_is_the_first_line() {
             "type": "start", "protocol": 1, "run": "0199", "attempt": "a7", "place": "build/ward",
             "try": 2, "session": "s1", "task": "add a page", "handover": "You build.",
             "model": "big", "tools": {"allow": null, "deny": ["bash"]}, "targets": ["review"],
-            "project": "/p",
+            "project": "/p", "servers": "/p/run/given/a7/servers.json",
         })
     );
     let lines = adapter().open(&Order { resume: true, ..order() });

@@ -236,7 +236,9 @@ fn keeps_secrets_from_its_shell(kind: Kind) {
         had.insert(1, "OPENAI_API_KEY");
     }
     assert_eq!(mine_in(&yard.session, "names"), had);
-    assert!(yard.session.read("names").lines().any(|name| name == "ADDED"));
+    let names = yard.session.read("names");
+    assert!(names.lines().any(|name| name == "ADDED"), "{names}");
+    assert!(!names.contains("CHRONICLE_SECRET"), "{names}");
 }
 
 #[test]

@@ -61,6 +61,7 @@ mod limits;
 mod link;
 mod link_apart;
 mod link_hostile;
+mod link_secret;
 mod link_watch;
 mod link_yard;
 mod mcp;

@@ -146,7 +146,10 @@ fn another_call_under_a_known_id_is_refused() {
     let say = |finding: &str, to: &str| {
         format!("printf '%s\\n' '{}' | chronicle mcp >{to}", snapshot(finding))
     };
-    let lines = [say("one", "first"), say("one", "again"), say("two", "other")].join("; ");
+    // As an agent that starts the server would give it.
+    let secret = r#"export CHRONICLE_SECRET="$(sed 's/.*CHRONICLE_SECRET":"\([0-9a-f]*\).*/\1/' $CHRONICLE_RUN_FOLDER/given/a1/servers.json)""#;
+    let lines = [secret.to_owned(), say("one", "first"), say("one", "again"), say("two", "other")]
+        .join("; ");
     let script = format!(
         "work:\n  - shell:\n      command: |\n        {lines}\n  - complete: {{summary: worked}}\n"
     );

@@ -1,6 +1,6 @@
 // An agent of the protocol in docs/agent-protocol.md whose signals go through the official client of MCP.
 // Arguments: the folder of the client's modules, our binary, and `stdio` or `http`. What it saw is written to `seen.json`.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [modules, chronicle, way] = process.argv.slice(2);
@@ -13,6 +13,9 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const order = JSON.parse((await lines.next()).value);
 send("session", { protocol: 1, session: order.session, resumed: order.type === "resume" });
 
+const server = JSON.parse(readFileSync(order.servers, "utf8")).mcpServers.chronicle;
+const SECRET = server.env.CHRONICLE_SECRET;
+
 const connect = async (secret) => {
   const client = new Client({ name: "test", version: "1" });
   const headers = { Authorization: `Bearer ${secret}` };
@@ -22,7 +25,7 @@ const connect = async (secret) => {
       : new StdioClientTransport({
           command: chronicle,
           args: ["mcp"],
-          env: { ...process.env, CHRONICLE_SECRET: secret },
+          env: { ...process.env, ...server.env, CHRONICLE_SECRET: secret },
         });
   await client.connect(transport);
   return client;
@@ -30,7 +33,7 @@ const connect = async (secret) => {
 // What plain requests come to, by their status.
 const statuses = async () => {
   const url = process.env.CHRONICLE_SIGNALS;
-  const bearer = { Authorization: `Bearer ${process.env.CHRONICLE_SECRET}` };
+  const bearer = { Authorization: `Bearer ${SECRET}` };
   const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
   const post = (headers, body = ping, to = url) =>
     fetch(to, { method: "POST", headers, body }).then((answer) => answer.status);
@@ -48,7 +51,7 @@ const statuses = async () => {
 const told = ({ content, isError }) => ({ isError: isError ?? false, text: content[0].text });
 const failed = (promise) => promise.then(() => "it worked", (error) => error.message);
 
-const client = await connect(process.env.CHRONICLE_SECRET);
+const client = await connect(SECRET);
 const call = async (name, input) => told(await client.callTool({ name, arguments: input }));
 const seen = { server: client.getServerVersion()?.name };
 await client.ping();

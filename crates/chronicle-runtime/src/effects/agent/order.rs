@@ -111,12 +111,16 @@ pub(in crate::effects) fn environment(context: &Context, work: &Work) -> BTreeMa
     of_agent.into_iter().chain(work.env.clone()).chain(own).collect()
 }
 
-/// What a signal server that the agent starts must know.
+/// Where a signal server that the agent starts finds the supervisor. What proves that it is the agent's is not among it: every shell that
+/// the agent starts inherits this.
 pub(super) fn signal_variables(order: &Order) -> BTreeMap<String, String> {
     let folder = order.run_folder.to_string_lossy().into_owned();
-    let known = [(agents::RUN_FOLDER, folder), (agents::SECRET, order.secret.clone())];
     let url = order.signals.clone().map(|url| (agents::SIGNALS, url));
-    known.into_iter().chain(url).map(|(name, value)| (name.to_owned(), value)).collect()
+    [(agents::RUN_FOLDER, folder)]
+        .into_iter()
+        .chain(url)
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Every variable that says where a person's own things are, pointed at the run's home.

@@ -78,7 +78,9 @@ fn program(name: &str) -> Option<PathBuf> {
         return Some(PathBuf::from(name)).filter(|path| is_program(path));
     }
     let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+    // As `process` looks for it: what is in a relative folder may be a worker's.
+    let mut whole = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
+    whole.find_map(|folder| Some(folder.join(name)).filter(|path| is_program(path)))
 }
 
 fn is_program(path: &Path) -> bool {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{Edges, OutputLines, ReadLine};
+use super::{Edges, OutputLines, ReadLine, programs};
 use crate::threads;
 
 /// OutputLines that wait to be looked at.
@@ -95,6 +95,7 @@ pub(crate) fn ask(
 
 fn start(question: &ProgramQuestion<'_>) -> io::Result<Child> {
     let (program, rest) = question.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let program = programs::find(program).ok_or(io::ErrorKind::NotFound)?;
     let mut command = Command::new(program);
     // A group of its own, so that `end` reaches what the program started as well.
     command.args(rest).current_dir(question.cwd).envs(question.env).process_group(0);

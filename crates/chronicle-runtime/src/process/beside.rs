@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use super::programs::search_path;
 use crate::regular::{self, Links};
 
 /// Where the output of a program beside us goes.
@@ -54,6 +55,6 @@ pub fn beside<S: AsRef<OsStr>>(
 fn command<S: AsRef<OsStr>>(argv: &[S], cwd: &Path) -> io::Result<Command> {
     let (program, rest) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command.args(rest).current_dir(cwd);
+    command.args(rest).current_dir(cwd).envs(search_path().map(|path| ("PATH", path)));
     Ok(command)
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use super::lock::{self, LockEntry};
+use super::programs;
 
 /// Exit codes that shells use for a program that cannot be started.
 pub(super) const NOT_FOUND: u8 = 127;
@@ -73,15 +74,16 @@ fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, Str
         let text = format!("cannot enter the folder `{}`: {error}", cwd.display());
         return (NOT_STARTED, text);
     }
-    let error = Command::new(program).args(arguments).exec();
     let name = program.display();
+    let Some(found) = programs::find(program) else {
+        return (NOT_FOUND, format!("cannot start `{name}`: no such program in PATH"));
+    };
+    let error = Command::new(found).arg0(program).args(arguments).exec();
     if error.kind() != ErrorKind::NotFound {
         return (NOT_STARTED, format!("cannot start `{name}`: {error}"));
     }
     let path = Path::new(program);
-    let text = if path.components().count() == 1 {
-        format!("cannot start `{name}`: no such program in PATH")
-    } else if path.exists() {
+    let text = if path.exists() {
         format!("cannot start `{name}`: the interpreter that it names does not exist")
     } else {
         format!("cannot start `{name}`: no such file")

@@ -28,6 +28,7 @@ pub(crate) mod lineage;
 mod lock;
 mod lockers;
 mod order;
+mod programs;
 mod read;
 mod spawn;
 pub mod sweep;

@@ -14,6 +14,7 @@ use rustix::process::Signal;
 use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::leash::{Cut, LOOK_EVERY, Leash, Lookout};
 use super::order::own_executable;
+use super::programs::search_path;
 use super::table;
 use crate::threads;
 
@@ -172,6 +173,7 @@ impl Tool {
         for name in &self.unset {
             command.env_remove(name);
         }
+        command.envs(search_path().map(|path| ("PATH", path)));
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{TreesError, pipes};
+use super::{TreesError, config, pipes};
 use crate::process::{Cut, Leash, Tool, ToolOutput};
 
 /// Time limit of one call: the first tree of a large project on a slow disk.
@@ -42,6 +42,15 @@ const SETTINGS: [&str; 23] = [
     "index.sparse=false",
     // We have a sum of our own over every index, and a faster one.
     "index.skipHash=true",
+];
+
+/// What a repository of the person's cannot have git run, whatever a worker wrote into its settings.
+const QUIET: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=",
+    "log.showSignature=false",
+    "diff.external=",
 ];
 
 /// What git says of a repository that lacks something, or has something else in its place.
@@ -108,6 +117,8 @@ impl Git {
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_NO_LAZY_FETCH", "1")
+            // Nothing is ever fetched, by whatever program a planted remote names.
+            .env("GIT_ALLOW_PROTOCOL", "none")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_DEFAULT_REF_FORMAT", "files")
@@ -145,7 +156,7 @@ impl Git {
         }
         match self.excludes_pipe().or_else(|| pipes::in_ours(&self.work, &self.dir)) {
             Some(path) => Err(TreesError::Pipe(Some(path))),
-            None => Ok(()),
+            None => config::make_ours(&self.dir),
         }
     }
 
@@ -199,14 +210,17 @@ pub(super) fn ask_theirs(work: &Path, leash: &Leash, args: &[&str]) -> Option<Ve
         leash.note(Cut::Pipe);
         return None;
     }
-    let quiet = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-    let tool = Tool::new(quiet.iter().chain(args), work)
+    let quiet = QUIET.iter().flat_map(|setting| ["-c", setting]);
+    let line = std::iter::once("git").chain(quiet).chain(args.iter().copied());
+    let tool = Tool::new(line, work)
         .without(foreign(|name| !name.starts_with("GIT_CONFIG")))
         .limits(TIME_MAX, OUTPUT_MAX)
         .leash(leash)
         .env("LC_ALL", "C")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_PAGER", "cat")
         .env("GIT_TERMINAL_PROMPT", "0");
     let mut ran = tool.clone().run().ok()?;
     if is_killed(&ran) {

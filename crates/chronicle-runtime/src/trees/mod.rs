@@ -12,6 +12,7 @@
 //!
 //! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count.
 
+mod config;
 mod diff;
 mod excludes;
 mod found;

@@ -81,6 +81,7 @@ mod session;
 mod terminal;
 mod terminal_lines;
 mod threads;
+mod traps;
 mod undriven;
 mod waits;
 mod ways_out;

@@ -17,9 +17,10 @@ use chronicle_core::event::notice::{About, Missed, NoticeGiven};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Restored, TreeRecorded, Unclear};
 use chronicle_core::event::{
-    Break, Call, Caller, Change, CrashClass, FollowUp, Issues, LedgerRepaired, Message, OnGate,
-    Question, RunStarted, SnapshotUpdate, ToolKind,
+    Break, Call, Caller, Change, CrashClass, FollowUp, GrantScope, Issues, LedgerRepaired, Message,
+    OnGate, Question, RunStarted, SnapshotUpdate, ToolKind,
 };
+use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 
@@ -230,12 +231,26 @@ impl Dice<'_> {
         }
     }
 
+    /// Any of the three, with any words.
+    fn judgement(&mut self) -> Judgement {
+        let (text, why) = (self.text(), self.text());
+        let rule = RuleRef { kind: RuleKind::Command, text, at: None };
+        match self.byte() % 4 {
+            0 | 1 => Judgement::Clear,
+            2 => Judgement::Deny { rule, why },
+            _ => Judgement::Ask { rule, why },
+        }
+    }
+
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
         match self.byte() % if commands { 28 } else { 14 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
-            1 => AttemptReport::ToolCalled { call: Box::new(self.call()) },
+            1 => {
+                let judged = self.judgement();
+                AttemptReport::ToolCalled { call: Box::new(self.call()), judged }
+            }
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
             13 => AttemptReport::ToolWentOn { call: self.text() },
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
@@ -298,10 +313,10 @@ impl Dice<'_> {
 
     fn message(&mut self, state: &State) -> Message {
         let gate = self.gate(state).unwrap_or(GateId(1));
-        if self.flag() {
-            Message::Answer(gate)
-        } else {
-            Message::Note(NoteId(u32::from(self.byte() % 4)))
+        match self.byte() % 4 {
+            0 => Message::Answer(gate),
+            1 => Message::Verdict(gate),
+            _ => Message::Note(NoteId(u32::from(self.byte() % 4))),
         }
     }
 
@@ -310,7 +325,12 @@ impl Dice<'_> {
         match self.byte() % 14 {
             0 => Command::Pause { reason: note },
             1 | 2 => Command::Resume,
-            3 | 4 => Command::Approve { gate: self.gate(state), note },
+            3 | 4 => {
+                let reach =
+                    [None, Some(GrantScope::Once), Some(GrantScope::Phase), Some(GrantScope::Run)];
+                let scope = self.pick(&reach);
+                Command::Approve { gate: self.gate(state), note, scope }
+            }
             5 => Command::Reject { gate: self.gate(state), note },
             6 => {
                 let (place, agent) =
@@ -357,6 +377,7 @@ impl Dice<'_> {
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
             isolated: self.flag(),
             inputs: false,
+            rules: None,
             carried: None,
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
@@ -434,6 +455,7 @@ impl Dice<'_> {
                     TimerKind::Standstill,
                     TimerKind::Tool,
                     TimerKind::Wait,
+                    TimerKind::Ask,
                 ]),
             }),
             3..8 => {

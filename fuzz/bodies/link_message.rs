@@ -77,7 +77,8 @@ impl Supervisor {
     /// Whoever drives still answers, and still waits at its gate.
     fn check_alive(&self) {
         let gate = Some(GateId(999));
-        let answer = self.remote.submit(Command::Approve { gate, note: String::new() });
+        let answer =
+            self.remote.submit(Command::Approve { gate, note: String::new(), scope: None });
         let Some(Answer::Refused(why)) = &answer else { panic!("{answer:?}") };
         assert!(why.starts_with("there is no gate g999"), "{why}");
     }
@@ -132,6 +133,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        rules: None,
         carried: None,
     }
 }

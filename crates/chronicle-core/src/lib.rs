@@ -11,7 +11,7 @@
 //!             └─► view : what people see
 //! ```
 //!
-//! The folders are layers, and import only downwards: `base` < `guard` < `definition` < `event` < `state` < `words` < `handover` <
+//! The folders are layers, and import only downwards: `base` < `definition` < `guard` < `event` < `state` < `words` < `handover` <
 //! `engine`, with `view` beside `engine`. One concern has the same file name in each of them.
 //!
 //! Start reading at `event/mod.rs` (the words), then `engine/mod.rs` (the decisions).

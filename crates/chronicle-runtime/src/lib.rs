@@ -5,7 +5,7 @@
 //!
 //! Modules import downwards only. From the lowest layer up:
 //! `activity bell clock cookie fail home regular requests threads` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
-//! `environment trust secrets projections` < `inbox patience` < `driver link` < `effects` < `handle`.
+//! `environment trust secrets projections guard` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
 mod agents;
@@ -18,6 +18,7 @@ mod driver;
 mod effects;
 mod environment;
 mod fail;
+mod guard;
 pub mod handle;
 mod home;
 mod inbox;
@@ -63,6 +64,9 @@ pub mod for_tests {
     }
     pub mod fail {
         pub use crate::fail::{Cut, Fate, Point, at, on_this_thread};
+    }
+    pub mod guard {
+        pub use crate::guard::Guard;
     }
     // All of it: tests bring ledgers of their own, which need whatever a ledger is made of.
     pub mod ledger {

@@ -22,10 +22,11 @@ use crate::project::{Project, RunFolder};
 use crate::regular::{self, Links};
 
 /// Where definitions may be in a project.
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 13] = [
     ".chronicle/config.toml",
     ".chronicle/rules.yaml",
     ".chronicle/rules.yml",
+    ".chronicle/rules",
     ".chronicle/workflows",
     ".chronicle/personas",
     ".pi/workflows",
@@ -36,6 +37,8 @@ const PLACES: [&str; 12] = [
     ".claude/agents",
     "agents",
 ];
+/// Those that forbid something.
+const RULES: [&str; 2] = [".chronicle/rules", ".pi/damage-control-rules"];
 /// Files that can be definitions.
 const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "md", "toml"];
 /// Folders within folders that are looked into.
@@ -172,13 +175,22 @@ pub fn judge(project: &Project, used: &[Item], settings: &Settings) -> Unknown {
             None => unknown.new.push(item.name.clone()),
         }
     }
+    // Where a file of rules is gone, less is forbidden than the person agreed to.
+    let items = record.iter().flat_map(|record| record.items.keys());
+    unknown.changed.extend(items.filter(|name| is_gone_rule(project, name)).cloned());
     unknown
+}
+
+fn is_gone_rule(project: &Project, name: &str) -> bool {
+    let is_rules = RULES.iter().any(|rules| name.starts_with(rules));
+    is_rules && !project.root().join(name).exists()
 }
 
 /// Remembers that a person agreed to these, beside what they agreed to before.
 pub(crate) fn record(project: &Project, items: &[Item]) -> Result<(), TrustError> {
     let path = record_file(project).ok_or(TrustError::NoHome)?;
-    let before = recorded(project).map(|record| record.items).unwrap_or_default();
+    let mut before = recorded(project).map(|record| record.items).unwrap_or_default();
+    before.retain(|name, _| !is_gone_rule(project, name));
     let now = items.iter().map(|item| (item.name.clone(), item.sum.clone()));
     let record = Record {
         project: project.root().to_owned(),

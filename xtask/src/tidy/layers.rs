@@ -16,12 +16,12 @@ struct Layered {
 const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-core/src/",
-        order: "base < guard < definition < event < state < words < handover < engine | view",
+        order: "base < definition < guard < event < state < words < handover < engine | view",
     },
     Layered {
         src: "crates/chronicle-runtime/src/",
         order: "activity bell clock cookie fail home regular requests threads < ledger process < project < anchor index trees agents \
-            < discover < environment trust secrets projections < inbox patience < driver link < effects < handle",
+            < discover < environment trust secrets projections guard < inbox patience < driver link < effects < handle",
     },
 ];
 

@@ -31,6 +31,8 @@ pub const OPTIONS_MAX: usize = 20;
 pub const OPTION_MAX: usize = 200;
 /// Most questions that one worker may have open at once.
 pub const QUESTIONS_MAX: usize = 8;
+/// Most calls that people allowed or rejected, kept per visit and per run. Those that do not fit are asked about again.
+pub const GRANTS_MAX: usize = 64;
 /// Longest note of a person to a worker.
 pub const NOTE_MAX: usize = 4_000;
 /// Most undelivered notes per worker.
@@ -82,6 +84,8 @@ pub const IDLE_MS: u64 = 10 * 60 * 1_000;
 
 /// How long one tool call of an agent may be open, unless the workflow says otherwise.
 pub const TOOL_MS: u64 = 60 * 60 * 1_000;
+/// How long a call waits for a person's leave, unless the workflow says otherwise.
+pub const ASK_MS: u64 = 60 * 60 * 1_000;
 /// How long the commands of a phase, or those that verify it, may take together where no `timeout` is set.
 pub const COMMANDS_MS: u64 = 60 * 60 * 1_000;
 
@@ -125,6 +129,9 @@ pub struct Limits {
     /// Active milliseconds that one tool call may be open; `None` for no limit.
     #[serde(default = "tool_ms")]
     pub tool_ms: Option<u64>,
+    /// Milliseconds that a call waits for a person's leave before its worker goes on without it; `None` for no limit.
+    #[serde(default = "ask_ms")]
+    pub ask_ms: Option<u64>,
     /// Active milliseconds of one attempt. `None` for no limit; commands then use [`COMMANDS_MS`] unless `untimed`.
     pub timeout_ms: Option<u64>,
     /// Whether `timeout: none` was said. What nobody said anything about has a limit where it is commands.
@@ -157,6 +164,11 @@ fn tool_ms() -> Option<u64> {
     Some(TOOL_MS)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the field's type")]
+fn ask_ms() -> Option<u64> {
+    Some(ASK_MS)
+}
+
 fn repeats() -> u32 {
     30
 }
@@ -177,6 +189,7 @@ impl Default for Limits {
             standstill_ms: Some(STANDSTILL_MS),
             idle_ms: Some(IDLE_MS),
             tool_ms: tool_ms(),
+            ask_ms: ask_ms(),
             timeout_ms: None,
             untimed: false,
         }

@@ -12,5 +12,6 @@ pub mod shell;
 pub mod start_files;
 pub mod time;
 pub(crate) mod tool_name;
+pub mod tools;
 pub mod usage;
 pub mod verdict;

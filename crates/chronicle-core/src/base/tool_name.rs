@@ -27,6 +27,11 @@ pub(crate) fn readings(tool: &str) -> Vec<&str> {
     all
 }
 
+/// True for a name without a namespace before it; one of a server is whole too.
+pub(crate) fn is_whole(tool: &str) -> bool {
+    !tool.contains(SEPARATORS) && (is_of_server(tool) || !tool.contains("__"))
+}
+
 fn is_of_server(tool: &str) -> bool {
     tool.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("mcp__"))
 }

@@ -5,7 +5,7 @@
 
 use super::gate::intervene;
 use super::scratch::Scratch;
-use super::{attempt, budget, chore, enter, mend, out, parting, sent};
+use super::{attempt, budget, chore, enter, mend, out, parting, permission, sent};
 use crate::base::ids::{FramePath, Outcome};
 use crate::base::limits::DECISION_EVENTS_MAX;
 use crate::event::{Event, OnGate};
@@ -68,6 +68,7 @@ fn follows(state: &State) -> Option<Event> {
     // line is decided again.
     let spent = || budget::follow(state);
     fails(state)
+        .or_else(|| permission::follow(state))
         .or_else(spent)
         .or_else(|| state.frames.values().find_map(|frame| next_of(state, frame)))
 }

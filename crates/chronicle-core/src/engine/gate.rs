@@ -42,5 +42,6 @@ pub(super) fn opened(
         context: String::new(),
         lack: None,
         asker: None,
+        asks: None,
     }
 }

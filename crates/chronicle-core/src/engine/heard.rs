@@ -16,6 +16,7 @@ use crate::event::trees::{
     Changes, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
 };
 use crate::event::{Call, End};
+use crate::guard::Judgement;
 use crate::state::State;
 
 /// Longest id of a request that is kept.
@@ -132,6 +133,11 @@ fn hear_tree(recorded: &mut TreeRecorded) {
     }
     hear_names(&mut recorded.unreadable_files);
     hear_names(&mut recorded.too_large_files);
+    recorded.forbidden_files.truncate(TREE_UNREADABLE_MAX);
+    for file in &mut recorded.forbidden_files {
+        cut(&mut file.path, TREE_PATH_MAX);
+        cut(&mut file.rule, TREE_PATH_MAX);
+    }
     if let Some(moved) = &mut recorded.moved {
         hear_names(&mut moved.commits);
     }
@@ -166,7 +172,11 @@ fn hear_names(list: &mut Vec<String>) {
 
 fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut AttemptReport) {
     match what {
-        AttemptReport::ToolCalled { call } | AttemptReport::ToolUnasked { call } => hear_call(call),
+        AttemptReport::ToolCalled { call, judged }
+        | AttemptReport::ToolUnasked { call, judged } => {
+            hear_call(call);
+            hear_judgement(judged);
+        }
         AttemptReport::ToolRefused { call, why } => {
             hear_call(call);
             cut(why, TEXT_MAX);
@@ -210,6 +220,14 @@ fn hear_call(call: &mut Call) {
         // Said beside the text: the end of a command decides whether its success proves anything.
         call.command_cut = true;
     }
+}
+
+/// Rules and reasons are people's own words, of any length.
+fn hear_judgement(judged: &mut Judgement) {
+    let (Judgement::Deny { rule, why } | Judgement::Ask { rule, why }) = judged else { return };
+    cut(&mut rule.text, NAME_MAX);
+    cut_some(rule.at.as_mut().map(|at| &mut at.file), NAME_MAX);
+    cut(why, TOOL_INPUT_MAX);
 }
 
 /// Last messages are long, and few ends need them.

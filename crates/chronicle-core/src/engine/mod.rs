@@ -21,6 +21,7 @@ mod mend;
 mod out;
 mod parting;
 mod people;
+mod permission;
 mod preview;
 mod proof;
 pub mod rehearsal;

@@ -110,8 +110,8 @@ fn command_ends(state: &State, id: AttemptId) -> (String, Input) {
 fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
     let (id, note) = (gate.gate, String::new());
     let (words, command) = match gate.gate_kind {
-        GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
-            (format!("{id} is approved"), Command::Approve { gate: Some(id), note })
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission => {
+            (format!("{id} is approved"), Command::Approve { gate: Some(id), note, scope: None })
         }
         GateKind::Question => {
             let text = gate.options.first().cloned().unwrap_or_else(|| "‹your answer›".to_owned());

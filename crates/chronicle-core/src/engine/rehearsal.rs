@@ -17,6 +17,7 @@ use crate::engine::work::{Work, work};
 use crate::event::input::{Actor, AttemptReport, By, Command, EndSeen, Input, Report, What};
 use crate::event::signal::Signal;
 use crate::event::{Call, GateKind, GateOpened, Issues, RunStarted};
+use crate::guard::Judgement;
 use crate::state::State;
 
 /// Most phases that are shown.
@@ -156,6 +157,7 @@ impl Walk {
                     GateKind::ApprovalBefore
                     | GateKind::Intervention
                     | GateKind::Question
+                    | GateKind::Permission
                     | GateKind::Budget => {
                         asks.push(opened.about);
                     }
@@ -195,7 +197,7 @@ impl Walk {
     fn answer(&self, state: &State, opened: &GateOpened) -> Result<Command, String> {
         let (gate, place) = (Some(opened.gate), &opened.place);
         if opened.gate_kind != GateKind::Question {
-            return Ok(Command::Approve { gate, note: String::new() });
+            return Ok(Command::Approve { gate, note: String::new(), scope: None });
         }
         let phase = state.phase_at(place);
         let target = phase.and_then(|phase| main_way(phase, place, &self.seen));
@@ -330,7 +332,13 @@ fn do_what_is_demanded(state: &mut State, attempt: AttemptId, demands: &[String]
     for (index, wanted) in demands.iter().enumerate() {
         let call = format!("rehearsal-{index}");
         let asked = Call::new(&call, "bash", &serde_json::json!({ "command": wanted }), &[]);
-        step(state, &report(attempt, AttemptReport::ToolCalled { call: Box::new(asked) }));
+        step(
+            state,
+            &report(
+                attempt,
+                AttemptReport::ToolCalled { call: Box::new(asked), judged: Judgement::Clear },
+            ),
+        );
         step(state, &report(attempt, AttemptReport::ToolEnded { call, ok: true }));
     }
 }

@@ -6,6 +6,7 @@ use crate::base::ids::AttemptId;
 use crate::event::input::Answer;
 use crate::event::signal::is_ours;
 use crate::event::{Call, Caller, Event, StopCause, ToolCalled, Verdict};
+use crate::guard::Judgement;
 use crate::state::{Attempt, State};
 use crate::words;
 
@@ -16,16 +17,18 @@ pub(super) fn note(
     id: AttemptId,
     active_ms: u64,
     call: &Call,
+    judged: &Judgement,
 ) -> Answer {
     if is_ours(&call.tool) {
-        return call_tool(scratch, id, active_ms, call);
+        return call_tool(scratch, id, active_ms, call, judged);
     }
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
     let stopping = state.stopping(attempt);
-    let (limits, too_often) = (limits(state, attempt, call), repeated(state, attempt, call));
+    let (limits, too_often) =
+        (limits(state, attempt, call, judged), repeated(state, attempt, call));
     let verdict = Verdict::Denied(words::UNASKED.to_owned());
-    let called = ToolCalled::new(id, call.clone(), verdict, active_ms);
+    let called = ToolCalled::new(id, call.clone(), verdict, active_ms).judged(judged);
     // In any case, and first: it has run, whatever the answer says.
     scratch.record(Event::ToolCalled(ToolCalled { unasked: true, ..called }));
     if let Some(why) = stopping {
@@ -42,9 +45,20 @@ pub(super) fn note(
 }
 
 /// Why a call that was not asked for cannot be tolerated.
-fn limits(state: &State, attempt: &Attempt, call: &Call) -> Option<&'static str> {
+fn limits(
+    state: &State,
+    attempt: &Attempt,
+    call: &Call,
+    judged: &Judgement,
+) -> Option<&'static str> {
     if attempt.is_leaving() {
         return Some(words::no_tool_runs(attempt));
+    }
+    match judged {
+        Judgement::Clear => {}
+        Judgement::Deny { .. } => return Some("a rule forbids that call"),
+        // Whoever could have said yes was not asked, so that it does not matter whether they would have.
+        Judgement::Ask { .. } => return Some("a rule wants a person asked first"),
     }
     let tools = state.tools_for(&attempt.intent)?;
     let binds = !tools.own_only || call.by == Caller::Worker;

@@ -1,17 +1,19 @@
 //! Reports: what the world says about effects. They cannot be refused.
 
 use super::end::{end_of, partial};
+use super::permission::{self, Leave};
 use super::scratch::Scratch;
 use super::{proof, unasked};
 use crate::base::ids::{AttemptId, GateId, SHELL};
-use crate::definition::workflow::{Tools, is_denied, is_named};
-use crate::event::input::{Answer, AttemptReport, Report, TimerKind};
+use crate::definition::workflow::Tools;
+use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
 use crate::event::signal::is_ours;
 use crate::event::wait::WaitEnded;
 use crate::event::{
     AttemptEnded, Call, Caller, Event, GateAnswer, Message, StopCause, SupervisorStarted,
     ToolCalled, Verdict,
 };
+use crate::guard::Judgement;
 use crate::handover::Stand;
 use crate::state::budget;
 use crate::state::{Attempt, State};
@@ -53,12 +55,17 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
     Answer::Noted
 }
 
-/// Stops attempts that wait for an answer: their sessions get it later.
+/// Stops attempts that wait for an answer: their sessions get it later. Calls that wait for leave are told that nobody is there.
 fn leave_alone(scratch: &mut Scratch<'_>) {
     let state = scratch.state();
     let asking = state.live_attempts().filter(|attempt| state.is_asking(attempt));
     let asking: Vec<AttemptId> = asking.map(|attempt| attempt.intent.attempt).collect();
     for attempt in asking {
+        // Who only waits for leave goes on without it: its call is answered, and its gate stays for the next try.
+        if !scratch.state().attempt(attempt).is_some_and(|it| scratch.state().has_asked(it)) {
+            permission::unanswered(scratch, attempt, usize::MAX);
+            continue;
+        }
         // The time is not known here. 0 is safe: the fold takes the longer one, so nothing that was reported is taken back.
         scratch.emit(Event::StopAsked { attempt, cause: StopCause::Asks, active_ms: 0 });
     }
@@ -77,6 +84,10 @@ fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
 
 fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
     let Some(attempt) = live(scratch.state(), id) else { return };
+    if timer == TimerKind::Ask {
+        // Too late if somebody has answered meanwhile: then nothing waits.
+        return permission::unanswered(scratch, id, 1);
+    }
     let cause = match (timer, attempt.is_leaving()) {
         (TimerKind::Grace, true) => StopCause::Grace,
         (TimerKind::Timeout, false) => StopCause::Timeout,
@@ -86,20 +97,28 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
         // Too late: a timer may fire just before it is dropped, and what it stood for is no longer so.
         (TimerKind::Grace, false)
         | (TimerKind::Timeout | TimerKind::Standstill, true)
-        | (TimerKind::Tool | TimerKind::Wait, _) => return,
+        | (TimerKind::Tool | TimerKind::Wait | TimerKind::Ask, _) => return,
     };
     // The timer has fired, so the attempt has worked exactly until its limit, whatever its last report said.
     let state = scratch.state();
     let left = match timer {
         TimerKind::Budget => budget::time_left_ms(state, &attempt.intent.place),
         TimerKind::Standstill => state.still_left_ms(attempt),
-        TimerKind::Grace | TimerKind::Timeout | TimerKind::Tool | TimerKind::Wait => None,
+        TimerKind::Grace
+        | TimerKind::Timeout
+        | TimerKind::Tool
+        | TimerKind::Wait
+        | TimerKind::Ask => None,
     };
     let active_ms = match timer {
         TimerKind::Budget | TimerKind::Standstill => {
             attempt.active_ms.saturating_add(left.unwrap_or(0))
         }
-        TimerKind::Grace | TimerKind::Timeout | TimerKind::Tool | TimerKind::Wait => 0,
+        TimerKind::Grace
+        | TimerKind::Timeout
+        | TimerKind::Tool
+        | TimerKind::Wait
+        | TimerKind::Ask => 0,
     };
     // The first cause stands: a later timer must not change why the attempt was stopped.
     if attempt.stop.is_none() {
@@ -111,29 +130,16 @@ fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
 fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &AttemptReport) -> Answer {
     let Some(attempt) = live(scratch.state(), id) else { return Answer::Noted };
     match what {
-        AttemptReport::ToolCalled { call } => return call_tool(scratch, id, active_ms, call),
-        AttemptReport::ToolUnasked { call } => return unasked::note(scratch, id, active_ms, call),
+        AttemptReport::ToolCalled { call, judged } => {
+            return call_tool(scratch, id, active_ms, call, judged);
+        }
+        AttemptReport::ToolUnasked { call, judged } => {
+            return unasked::note(scratch, id, active_ms, call, judged);
+        }
         AttemptReport::ToolRefused { call, why } => {
             refused_itself(scratch, id, active_ms, call, why);
         }
-        AttemptReport::Ended(seen) => {
-            let end = end_of(scratch.state(), attempt, seen);
-            let said = seen.final_text.as_ref().map_or_else(String::new, |said| said.0.clone());
-            let partial = partial(scratch.state(), attempt, &end, &said);
-            scratch.emit(Event::AttemptEnded(AttemptEnded {
-                attempt: id,
-                end,
-                active_ms,
-                strays: seen.strays,
-                not_understood: seen.not_understood,
-                remarks: seen.remarks.clone(),
-                transcript_bytes: seen.transcript_bytes,
-                final_text: said,
-                partial,
-                quota_until: seen.quota_until,
-                retry_after_ms: seen.retry_after_ms,
-            }));
-        }
+        AttemptReport::Ended(seen) => end(scratch, id, active_ms, seen),
         AttemptReport::Told(message) => tell(scratch, id, *message),
         AttemptReport::Withdrew { request } => withdraw(scratch, id, request),
         AttemptReport::Idle => silent(scratch, id),
@@ -177,6 +183,26 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
     Answer::Noted
 }
 
+fn end(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, seen: &EndSeen) {
+    let Some(attempt) = live(scratch.state(), id) else { return };
+    let end = end_of(scratch.state(), attempt, seen);
+    let said = seen.final_text.as_ref().map_or_else(String::new, |said| said.0.clone());
+    let partial = partial(scratch.state(), attempt, &end, &said);
+    scratch.emit(Event::AttemptEnded(AttemptEnded {
+        attempt: id,
+        end,
+        active_ms,
+        strays: seen.strays,
+        not_understood: seen.not_understood,
+        remarks: seen.remarks.clone(),
+        transcript_bytes: seen.transcript_bytes,
+        final_text: said,
+        partial,
+        quota_until: seen.quota_until,
+        retry_after_ms: seen.retry_after_ms,
+    }));
+}
+
 /// Stops an attempt that was silent for too long, unless its silence is expected.
 fn silent(scratch: &mut Scratch<'_>, id: AttemptId) {
     let Some(attempt) = live(scratch.state(), id) else { return };
@@ -203,6 +229,7 @@ fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
             (note.is_some(), note.and_then(|note| note.given_to).is_some_and(|to| to != id))
         }
         Message::Answer(gate) => (attempt.asking.iter().any(|(_, asked)| *asked == gate), false),
+        Message::Verdict(gate) => (attempt.held.iter().any(|held| held.gate == gate), false),
     };
     if is_new {
         scratch.record(Event::MessageDelivered { attempt: id, message, repeated });
@@ -211,6 +238,9 @@ fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
 
 /// Closes the gate of a question that nobody waits for any more. One that was answered stays as it is.
 fn withdraw(scratch: &mut Scratch<'_>, id: AttemptId, request: &str) {
+    if permission::withdrawn(scratch, id, request) {
+        return;
+    }
     let state = scratch.state();
     let is_open = |gate: GateId| state.gate(gate).is_some_and(|it| it.answered.is_none());
     let asking = live(state, id).into_iter().flat_map(|attempt| &attempt.asking);
@@ -237,6 +267,7 @@ pub(super) fn call_tool(
     id: AttemptId,
     active_ms: u64,
     call: &Call,
+    judged: &Judgement,
 ) -> Answer {
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
@@ -249,27 +280,30 @@ pub(super) fn call_tool(
     // The same call asked again gets the same verdict without a second line. Not after the leaving signal: what was allowed before
     // it would run once more.
     if let Some(verdict) = known.clone().next() {
-        let late = refusal(attempt, None, &call.tool).filter(|_| *verdict == Verdict::Allowed);
-        return Answer::Verdict(late.map_or_else(|| verdict.clone(), Verdict::Denied));
+        let late = refusal(attempt, None, call).filter(|_| *verdict == Verdict::Allowed);
+        let verdict = late.map_or_else(|| verdict.clone(), Verdict::Denied);
+        return Answer::Verdict(verdict);
     }
     let too_often = repeated(state, attempt, call);
     let tools = state.tools_for(&attempt.intent);
     // Lists that are the worker's own do not bind the agents that it starts.
     let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
     let own_words = || Stand::of(state, attempt)?.refusal(&call.tool);
-    let refused = refusal(attempt, tools.as_deref(), &call.tool);
-    let verdict = match refused.or_else(|| writes_commands(tools.as_deref(), call)) {
-        None if too_often => Verdict::Denied(words::REPEATED.to_owned()),
-        None => Verdict::Allowed,
-        Some(why) if attempt.is_leaving() => Verdict::Denied(why),
-        Some(why) => Verdict::Denied(own_words().unwrap_or(why)),
+    let refused = refusal(attempt, tools.as_deref(), call);
+    // Our own tools need no leave: what they may do is decided by the signal.
+    let clear = Judgement::Clear;
+    let judged = if is_ours(&call.tool) { &clear } else { judged };
+    let leave = match refused.or_else(|| writes_commands(tools.as_deref(), call)) {
+        None if too_often => Leave::Decided(Verdict::Denied(words::REPEATED.to_owned()), None),
+        None => permission::judge(state, attempt, call, judged),
+        Some(why) if attempt.is_leaving() => Leave::Decided(Verdict::Denied(why), None),
+        Some(why) => Leave::Decided(Verdict::Denied(own_words().unwrap_or(why)), None),
     };
-    scratch.record(Event::ToolCalled(ToolCalled::new(
-        id,
-        call.clone(),
-        verdict.clone(),
-        active_ms,
-    )));
+    let Leave::Decided(verdict, gate) = leave else {
+        return permission::hold(scratch, id, active_ms, call, judged);
+    };
+    let called = ToolCalled::new(id, call.clone(), verdict.clone(), active_ms).judged(judged);
+    scratch.record(Event::ToolCalled(ToolCalled { gate, ..called }));
     // After the call, so that the record shows what it was stopped for.
     if too_often {
         let cause = StopCause::Repeats;
@@ -331,26 +365,12 @@ fn writes_commands(tools: Option<&Tools>, call: &Call) -> Option<String> {
 }
 
 /// Why this tool is refused. Chronicle's own tools are always allowed; no other is after the leaving signal.
-fn refusal(attempt: &Attempt, tools: Option<&Tools>, tool: &str) -> Option<String> {
-    let named = |list: &[String]| is_named(list, tool);
-    if is_ours(tool) {
+fn refusal(attempt: &Attempt, tools: Option<&Tools>, call: &Call) -> Option<String> {
+    if is_ours(&call.tool) {
         return None;
     }
     if attempt.is_leaving() {
         return Some(words::no_more_tools(attempt).to_owned());
     }
-    match tools {
-        Some(tools) if tools.cannot_judge(tool) => Some(words::not_a_name(tool)),
-        Some(Tools { deny, .. }) if is_denied(deny, tool) => {
-            Some(format!("this phase denies the tool `{tool}`"))
-        }
-        Some(Tools { allow: Some(allow), .. }) if allow.is_empty() => {
-            Some(format!("this phase allows no tools, so not `{tool}` either"))
-        }
-        Some(Tools { allow: Some(allow), .. }) if !named(allow) => Some(format!(
-            "this phase allows only the tools {}",
-            allow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        )),
-        Some(_) | None => None,
-    }
+    tools?.refusal(&call.tool, call.kind)
 }

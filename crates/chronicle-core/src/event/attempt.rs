@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::permission::{clear, is_clear};
 use super::{Call, CallSum, Caller, Chore, Handed, LeftPhase, ToolKind, is_zero};
 use crate::base::ids::{AttemptId, FolderId, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::base::time::Millis;
+use crate::guard::Judgement;
 
 /// The intent to start an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,6 +241,12 @@ pub struct ToolCalled {
     /// True if it ran without asking for permission. The verdict is then a denial that came too late.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
+    /// What the rules said. Always `clear` in lines of older versions.
+    #[serde(default = "clear", skip_serializing_if = "is_clear")]
+    pub judged: Judgement,
+    /// The gate whose answer decided it, or at which it waited in vain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateId>,
     /// Active time of the attempt so far.
     pub active_ms: u64,
 }
@@ -275,8 +283,16 @@ impl ToolCalled {
             start_file,
             verdict,
             unasked: false,
+            judged: Judgement::Clear,
+            gate: None,
             active_ms,
         }
+    }
+
+    /// The same with what the rules said.
+    #[must_use]
+    pub(crate) fn judged(self, judged: &Judgement) -> Self {
+        Self { judged: judged.clone(), ..self }
     }
 
     /// The call as it was reported; `None` if the line predates call sums.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::trees::TREE_PATH_MAX;
 use crate::base::limits::{CALL_COMMAND_MAX, TOOL_INPUT_MAX, bounded, cut};
 use crate::base::start_files::runs_at_start;
+pub use crate::base::tools::ToolKind;
 use crate::base::{as_text, shell, tool_name};
 
 /// A tool call that a worker wants to make.
@@ -93,42 +94,6 @@ fn changed_file<'i>(tool: &str, input: &'i Value) -> Option<&'i str> {
     let is_one = FILE_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let path = FILE_FIELDS.iter().find_map(|field| input.get(field)?.as_str());
     path.filter(|path| is_one && !path.is_empty())
-}
-
-/// What a tool does. Adapters set it only for tools that they know for certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolKind {
-    /// It runs a command.
-    Run,
-    /// It reads a file.
-    Read,
-    /// It writes a whole file.
-    Write,
-    /// It changes a part of a file.
-    Edit,
-    /// It deletes a file.
-    Delete,
-    /// It searches or lists files.
-    Search,
-    /// It gets something from the network.
-    Fetch,
-    /// It starts a sub-agent.
-    Agent,
-    /// It belongs to an MCP server, which may do anything.
-    Mcp,
-    /// It is known, and does none of these.
-    Other,
-    /// The adapter does not know it.
-    #[default]
-    Unknown,
-}
-
-impl ToolKind {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-    pub(super) fn is_unknown(&self) -> bool {
-        *self == Self::Unknown
-    }
 }
 
 /// Who makes a call.

@@ -11,7 +11,7 @@ use crate::base::redact::Redactor;
 use crate::definition::workflow::Budget;
 use crate::event::carried::Carried;
 use crate::event::signal::Signal;
-use crate::event::{LedgerRepaired, RunStarted};
+use crate::event::{GrantScope, LedgerRepaired, RunStarted};
 
 /// What people and workers may ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub enum Command {
         gate: Option<GateId>,
         /// A note for the worker; may be empty.
         note: String,
+        /// How far the yes to a tool call reaches; `None` for that call alone, and at other gates.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<GrantScope>,
     },
     /// Reject at a gate; the worker tries again.
     Reject {

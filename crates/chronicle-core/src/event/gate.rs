@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{AttemptId, GateId, PhaseId, Place, SessionId};
 use crate::event::budget::Lack;
+use crate::event::permission::{GrantScope, PermissionCall};
 
 /// The run waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub struct GateOpened {
     /// The live worker that waits for the answer. `None` if its turn has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asker: Option<GateAsker>,
+    /// The call that needs a person's leave, if that is what the gate is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Box<PermissionCall>>,
 }
 
 /// The option that a person means: by its text, or by its number from 1 where that cannot mean another option.
@@ -73,6 +77,8 @@ pub enum GateKind {
     Question,
     /// Asks whether more may be spent.
     Budget,
+    /// Asks whether a tool call may run.
+    Permission,
 }
 
 /// What a person answered.
@@ -95,4 +101,6 @@ pub enum GateAnswer {
     Raised,
     /// Nobody answered: whoever asked waits no longer.
     Withdrawn,
+    /// The call may run, this far.
+    Allowed(GrantScope),
 }

@@ -9,8 +9,10 @@ use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
 pub use crate::event::command::Command;
 use crate::event::notice::NoticeGiven;
+use crate::event::permission::{clear, is_clear};
 use crate::event::trees::{Moment, Restored, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, Message};
+use crate::guard::Judgement;
 
 /// One input: a command or a report, with its time and sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +129,9 @@ pub enum AttemptReport {
     ToolCalled {
         /// Boxed because it is much larger than the other variants.
         call: Box<Call>,
+        /// What the rules say to it.
+        #[serde(default = "clear", skip_serializing_if = "is_clear")]
+        judged: Judgement,
     },
     /// It called a tool, and refused that by itself before anybody was asked.
     ToolRefused {
@@ -139,6 +144,9 @@ pub enum AttemptReport {
     ToolUnasked {
         /// The call as the agent announced it.
         call: Box<Call>,
+        /// What the rules say to it.
+        #[serde(default = "clear", skip_serializing_if = "is_clear")]
+        judged: Judgement,
     },
     /// A tool call ended.
     ToolEnded {
@@ -263,6 +271,8 @@ pub enum TimerKind {
     Wait,
     /// Runs while a tool call is open.
     Tool,
+    /// Runs while a call waits for a person's leave.
+    Ask,
 }
 
 /// The answer to an input, sent once the decision is on disk.

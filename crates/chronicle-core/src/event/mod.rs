@@ -15,6 +15,7 @@ mod gate;
 pub(crate) mod handover;
 pub mod input;
 pub mod notice;
+mod permission;
 mod rebuild;
 pub mod record;
 mod repair;
@@ -47,6 +48,7 @@ pub use chore::{Chore, Duty, LeftPhase};
 pub use gate::{GateAnswer, GateAsker, GateKind, GateOpened, chosen, has_numbers};
 pub use handover::Handed;
 pub use notice::NoticeGiven;
+pub use permission::{CallHeld, GrantScope, PermissionCall};
 pub use repair::LedgerRepaired;
 pub use snapshot::SnapshotUpdate;
 pub use start::{OnGate, RunStarted, SupervisorStarted};
@@ -326,6 +328,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<u32>,
     },
+    /// A tool call waits for a person's leave.
+    CallHeld(CallHeld),
     /// An agent could not go on, and the next one of the phase's `fallback` takes over.
     FellBack(FellBack),
     /// The run waits for something that comes by itself, such as a quota reset.
@@ -383,11 +387,13 @@ impl Event {
             | Self::FileChanged { .. }
             | Self::UsageReported { .. }
             | Self::CancelDropped { .. }
+            // Its gate says what is asked.
+            | Self::CallHeld(_)
             | Self::SessionOpened { .. } => true,
             Self::TreeRecorded(recorded) => {
                 let left_out = recorded.unreadable > 0 || recorded.too_large > 0;
                 let also = recorded.unclear.is_some() || recorded.moved.is_some();
-                recorded.changes.is_none() && !left_out && !also
+                recorded.changes.is_none() && !left_out && !also && recorded.forbidden == 0
             }
             // What is missed before the work matters less: the last tree of the folder stands in for it.
             Self::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
@@ -503,4 +509,6 @@ pub enum Message {
     Note(NoteId),
     /// The answer to a question it asked.
     Answer(GateId),
+    /// The verdict on a call that it held at this gate.
+    Verdict(GateId),
 }

@@ -15,7 +15,8 @@ use crate::event::input::{
 use crate::event::record::Line;
 use crate::event::signal::Signal;
 use crate::event::{
-    AttemptEnded, Crash, CrashClass, End, Event, GateAnswer, GateOpened, Leave, Question, StopCause,
+    AttemptEnded, Crash, CrashClass, End, Event, GateAnswer, GateOpened, GrantScope, Leave,
+    Question, StopCause,
 };
 
 impl Line {
@@ -157,7 +158,11 @@ fn asked(event: &Event) -> Option<Command> {
         Event::GateAnswered { gate, answer, note, .. } => {
             let (gate, note) = (Some(*gate), note.clone());
             match answer {
-                GateAnswer::Approved => Some(Command::Approve { gate, note }),
+                GateAnswer::Approved => Some(Command::Approve { gate, note, scope: None }),
+                GateAnswer::Allowed(scope) => {
+                    let scope = Some(*scope).filter(|it| *it != GrantScope::Once);
+                    Some(Command::Approve { gate, note, scope })
+                }
                 GateAnswer::Rejected => Some(Command::Reject { gate, note }),
                 GateAnswer::Said(text) => Some(Command::Answer { gate, text: text.clone(), note }),
                 GateAnswer::Retry
@@ -230,7 +235,8 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
         }
         Event::ToolCalled(called) => {
             let call = Box::new(called.reported()?);
-            (called.attempt, called.active_ms, AttemptReport::ToolCalled { call })
+            let judged = called.judged.clone();
+            (called.attempt, called.active_ms, AttemptReport::ToolCalled { call, judged })
         }
         Event::ToolEnded { attempt, call, ok, goes_on, active_ms } => {
             let call = call.clone();

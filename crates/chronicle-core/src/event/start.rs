@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::RunId;
+use crate::definition::guard::FrozenRules;
 use crate::definition::persona::Persona;
 use crate::definition::workflow::Workflow;
 use crate::event::carried::Carried;
@@ -44,6 +45,10 @@ pub struct RunStarted {
     /// True if every line records its input, so that it can be decided again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inputs: bool,
+    /// The rules about tool calls, as they were when the run began. `None` in lines of versions that had no guards: then the built-in
+    /// ones hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<FrozenRules>,
     /// Where the run begins. `None`: at the start of its workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Box<Carried>>,

@@ -55,6 +55,12 @@ pub struct TreeRecorded {
     /// The first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub too_large_files: Vec<String>,
+    /// Number of changes of an attempt that the rules forbid; somebody made them in a way that no guard saw.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forbidden: u32,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden_files: Vec<ForbiddenChange>,
     /// Head of the project's own repository; `None` if there is no repository or no commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<RepositoryHead>,
@@ -76,6 +82,8 @@ impl TreeRecorded {
             unreadable_files: Vec::new(),
             too_large: 0,
             too_large_files: Vec::new(),
+            forbidden: 0,
+            forbidden_files: Vec::new(),
             head: None,
             moved: None,
         }
@@ -85,6 +93,15 @@ impl TreeRecorded {
     pub fn found(&self) -> &TreeId {
         self.unclear.as_ref().map_or(&self.tree, |unclear| &unclear.tree)
     }
+}
+
+/// A change that a rule forbids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForbiddenChange {
+    /// The file, in the project.
+    pub path: String,
+    /// The rule, and where it is written.
+    pub rule: String,
 }
 
 /// Changes of unknown origin.

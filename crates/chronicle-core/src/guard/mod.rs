@@ -1,3 +1,37 @@
-//! What guards stand on: what a command would do, known before it runs.
+//! Guards: judges a tool call before it runs, by what no worker may do, by the lists of its phase and by the rules in force.
+//!
+//! ```text
+//! call ─► look ─► Looked (what it would run and touch) ─► the runtime finds out where its paths lead ─► CallFacts
+//!                 Compiled (rules, once per attempt) + Tools (lists) + call + CallFacts ─► judge ─► Judgement
+//! ```
+//!
+//! Nothing here reads a file, so a verdict depends on its inputs alone. It fails closed: what cannot be known is asked about, a
+//! path that was not looked up too, and a pattern that takes too long counts as found. Everything is bounded.
+//!
+//! Start reading at `judge.rs`, then `facts.rs` (what it judges by), `path_rules.rs`, `paths.rs` and `texts.rs` (how rules are matched) and
+//! `protected.rs` (what no rule may allow).
 
 pub mod acts;
+mod code;
+mod compiled;
+mod facts;
+mod given;
+mod globs;
+mod judge;
+mod judgement;
+mod look;
+mod path_rules;
+mod paths;
+mod protected;
+mod quotes;
+mod statements;
+mod taken;
+mod texts;
+
+pub use compiled::Compiled;
+pub use facts::{AskedCall, CallFacts, Looked, PathSeen, Whereabouts};
+pub use judge::judge;
+pub use judgement::{Judgement, RuleKind, RuleRef};
+pub use look::look;
+pub use path_rules::broken_by;
+pub use protected::PROTECTED;

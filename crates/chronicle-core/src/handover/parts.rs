@@ -110,7 +110,27 @@ pub(super) fn answers(state: &State, attempt: &Attempt) -> Vec<String> {
         let (asked, said) = (cited(&gate.opened.about, ENTRY), cited(said, ENTRY));
         format!("You asked: {asked}\n  {who} answered: {said}")
     });
-    said.collect()
+    said.chain(permissions(state, attempt)).collect()
+}
+
+/// What people said to calls of this visit that are still to be made: whoever takes over has not heard it.
+fn permissions(state: &State, attempt: &Attempt) -> Vec<String> {
+    let Some(visit) = frame(state, attempt).map(|frame| &frame.permissions) else {
+        return Vec::new();
+    };
+    let call = |tool: &str, input: &str| format!("`{}` {}", plain(tool), cited(input, ENTRY));
+    let grants = visit.grants.iter().rev().map(|grant| {
+        let (call, how) = (call(&grant.tool, &grant.input), words::reach(grant.scope));
+        format!(
+            "Your call {call}\n  {} allowed it {how}: make it again if you still need it",
+            grant.who
+        )
+    });
+    let refusals = visit.refusals.iter().rev().map(|no| {
+        let (call, said) = (call(&no.tool, &no.input), cited(&no.note, ENTRY));
+        format!("Your call {call}\n  {} rejected it: {said}", no.who)
+    });
+    grants.chain(refusals).collect()
 }
 
 /// Notes of people to this worker.

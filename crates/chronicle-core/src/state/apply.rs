@@ -116,11 +116,12 @@ impl Facts {
             Event::TreeRecorded(recorded) => self.record_tree(cause, recorded),
             Event::TreeMissed { moment, folder, why } => self.miss_tree(*moment, *folder, why),
             Event::UndoStarted(undo) => self.begin_undo(cause, undo),
-            Event::UndoEnded(restored) => self.end_undo(restored.folder),
+            Event::UndoEnded(restored) => self.end_undo(restored),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent, from } => {
                 self.answer_gate(cause, at, *gate, answer, &Spoken { who, note, agent, from });
             }
+            Event::CallHeld(held) => self.hold_call(cause, at, held),
             Event::FellBack(fell) => self.fall_back(fell),
             Event::WaitBegan(began) => self.begin_wait(cause, began),
             Event::WaitEnded(ended) => self.end_wait(ended),

@@ -9,7 +9,7 @@ use super::anomaly::Impossible;
 use super::evidence;
 use super::frame::is_zero;
 use super::stages::after;
-use super::{Counters, Facts, Hands, OpenCommand, Stage, number, v1_calls};
+use super::{Counters, Facts, Hands, Held, OpenCommand, Stage, number, v1_calls};
 use crate::base::ids::{AttemptId, Cause, GateId, SessionId};
 use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::shell;
@@ -39,6 +39,9 @@ pub struct Attempt {
     pub parting: Option<(Break, Cause)>,
     /// Questions that it waits for, by request id.
     pub asking: Vec<(String, GateId)>,
+    /// Calls that wait for a person's leave, or whose verdict it has not heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
     /// True if it asked once to cancel the run.
     pub cancel_asked: bool,
     /// Set once it is being stopped because of a limit.
@@ -196,6 +199,7 @@ impl Facts {
             leave: None,
             parting: None,
             asking: Vec::new(),
+            held: Vec::new(),
             cancel_asked: false,
             stop: None,
             calls: std::collections::VecDeque::new(),
@@ -245,6 +249,7 @@ impl Facts {
 
     pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
+        self.settle_call(called);
         // A call that was denied never had its hands on a file.
         let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
         let command = called.command.as_ref().filter(|_| !called.command_cut);
@@ -373,6 +378,7 @@ impl Facts {
                 attempt.said = bounded(ended.final_text.trim(), PARTIAL_MAX);
             }
             attempt.asking.clear();
+            attempt.held.clear();
             attempt.cancel_asked = false;
         });
         if matches!(ended.end, End::Unclear { .. }) {

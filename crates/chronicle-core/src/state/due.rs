@@ -1,7 +1,7 @@
 //! Effects that are due now. They are derived each time, so that running and recovering are the same path.
 
 use super::budget;
-use super::{Attempt, Facts};
+use super::{Attempt, Facts, Held};
 use crate::base::ids::{Cause, GateId, SHELL};
 use crate::base::limits::{CLEANUP_MS, COMMANDS_MS, LEAVE_GRACE_MS, Limits};
 use crate::event::input::TimerKind;
@@ -44,7 +44,9 @@ impl Facts {
             .chain(self.budget_timer_of(attempt))
             .chain(self.standstill_of(attempt))
             .chain(self.tool_timer_of(attempt))
+            .chain(self.ask_timer_of(attempt))
             .chain(self.messages_to(attempt))
+            .chain(self.verdicts_for(attempt))
             .collect()
     }
 
@@ -62,6 +64,29 @@ impl Facts {
         all.into_iter()
             .filter(move |_| hears)
             .map(move |message| attempt.effect(attempt.cause, Action::Tell(id, message)))
+    }
+
+    /// Verdicts on calls that waited. Also while it leaves: its turn cannot end before its calls have.
+    fn verdicts_for(&self, attempt: &Attempt) -> impl Iterator<Item = Effect> {
+        let id = attempt.intent.attempt;
+        let is_decided = |held: &&Held| {
+            let is_ruled = || self.ruling_on(attempt, held).is_some();
+            held.verdict.is_some() || attempt.is_leaving() || is_ruled()
+        };
+        let decided = attempt.held.iter().filter(is_decided).map(|held| held.gate);
+        decided.map(move |gate| {
+            attempt.effect(attempt.cause, Action::Tell(id, Message::Verdict(gate)))
+        })
+    }
+
+    /// Fires when a call has waited for a person for too long: the one that waits longest.
+    fn ask_timer_of(&self, attempt: &Attempt) -> Option<Effect> {
+        let held = self.undecided(attempt).next().filter(|_| !attempt.is_leaving())?;
+        let limit = self.phase_at(&attempt.intent.place)?.limits.ask_ms?;
+        // By the times of lines: a person's time is nobody's active time.
+        let waited = self.updated_at.0.saturating_sub(held.at.0);
+        let left = limit.saturating_sub(waited);
+        Some(attempt.effect(held.since, attempt.timer(TimerKind::Ask, left)))
     }
 
     /// Trees are due even while the run rests: an attempt's changes are recorded before anything else changes files.

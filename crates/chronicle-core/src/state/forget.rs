@@ -55,10 +55,14 @@ impl Facts {
             noted.take(HANDOVER_SUMMARIES_MAX).map(|gate| gate.opened.gate).collect();
         let frames = &self.frames;
         let is_asked = |id| frames.values().any(|frame| frame.questions.contains(&id));
+        let attempts = self.live.iter().filter_map(|id| self.attempt(*id));
+        // The gate of a call that waits has the call itself.
+        let held: BTreeSet<_> =
+            attempts.flat_map(|attempt| attempt.held.iter().map(|held| held.gate)).collect();
         self.gates.forget(KEPT_MAX, |_, gate| {
             let id = gate.opened.gate;
             // Open gates wait for a person, however long. Those with a note are still told in handovers.
-            gate.answered.is_none() || told.contains(&id) || is_asked(id)
+            gate.answered.is_none() || told.contains(&id) || is_asked(id) || held.contains(&id)
         });
     }
 }

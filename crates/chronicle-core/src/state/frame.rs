@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::evidence::Evidence;
 use super::fallback::Fallback;
 use super::loops::Rounds;
+use super::permission::Permissions;
 use super::progress::Progress;
 use super::sent::Sent;
 use super::v1_calls;
@@ -53,6 +54,9 @@ pub struct Frame {
     pub progress: Progress,
     /// Gates of questions asked at this visit.
     pub questions: Vec<GateId>,
+    /// What was asked and decided about calls at this visit.
+    #[serde(default, skip_serializing_if = "Permissions::is_none")]
+    pub permissions: Permissions,
     /// Notes for the workers here.
     pub notes: Vec<Note>,
     /// How often each edge was taken; a person's `go` resets it.
@@ -469,6 +473,7 @@ impl Frame {
             evidence: Evidence::default(),
             progress: Progress::default(),
             questions: Vec::new(),
+            permissions: Permissions::default(),
             notes: Vec::new(),
             edges: Vec::new(),
             moves: Vec::new(),
@@ -493,6 +498,7 @@ impl Frame {
         self.behind.clear();
         self.stack.clear();
         self.questions.clear();
+        self.permissions = Permissions::default();
         self.evidence = Evidence::default();
         self.progress = Progress::default();
         // A note that nobody has read yet is for whoever works here next.

@@ -53,7 +53,9 @@ impl Facts {
             Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
         self.gates.push(gate);
         self.forget_gates();
-        if let Some(asker) = &opened.asker {
+        let is_call = opened.gate_kind == GateKind::Permission;
+        // A call that waits is held by an event of its own: another attempt may wait at the same gate later.
+        if let Some(asker) = opened.asker.as_ref().filter(|_| !is_call) {
             self.change(asker.attempt, |attempt| {
                 attempt.asking.push((asker.request.clone(), opened.gate));
                 attempt.cancel_asked = false;
@@ -62,6 +64,9 @@ impl Facts {
         self.change_frame(&opened.place.frame(), |frame| {
             if opened.gate_kind == GateKind::Question {
                 frame.questions.push(opened.gate);
+            }
+            if is_call {
+                frame.permissions.gates.push(opened.gate);
             }
             // Who waits without leaving still works.
             if opened.asker.is_none() {
@@ -91,6 +96,14 @@ impl Facts {
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        if opened.gate_kind == GateKind::Permission {
+            self.rule(&opened, answer, who, note);
+            if *answer != GateAnswer::Withdrawn {
+                self.renew(cause, &opened.place);
+            }
+            // No frame was held by it, and its phase may be left by now.
+            return;
+        }
         if *answer == GateAnswer::Withdrawn {
             self.forget_question(&opened);
         }

@@ -28,6 +28,7 @@ mod hands;
 mod list;
 mod loops;
 mod notice;
+mod permission;
 mod progress;
 mod proof;
 mod said;
@@ -62,6 +63,7 @@ pub use hands::{Hands, Stretch};
 pub use list::List;
 pub use loops::Rounds;
 pub use notice::{Notices, Owed};
+pub use permission::{Grant, Held, Permissions, Refusal, Ruling};
 pub use progress::Progress;
 pub use proof::UnprovenGuard;
 pub use sent::Sent;
@@ -158,6 +160,9 @@ pub struct Facts {
     /// Raises and warnings of budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,
+    /// Calls that people allowed for the whole run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Grant>,
     /// Notices that are due or failed.
     #[serde(default, skip_serializing_if = "Notices::is_empty")]
     pub notices: Notices,
@@ -217,10 +222,15 @@ pub struct Departure {
 impl Facts {
     /// True if a worker waits for a person's answer.
     pub fn is_asking(&self, attempt: &Attempt) -> bool {
-        let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
         // A question of a worker that is on its way out will not be heard by it, so the run does not wait for the answer.
         let stays = attempt.stop.is_none() && !attempt.is_leaving();
-        stays && attempt.asking.iter().any(|(_, gate)| is_open(*gate))
+        stays && (self.has_asked(attempt) || self.undecided(attempt).next().is_some())
+    }
+
+    /// True if a question of a worker is open, as opposed to a call that waits for leave.
+    pub(crate) fn has_asked(&self, attempt: &Attempt) -> bool {
+        let is_open = |id: GateId| self.gate(id).is_some_and(|gate| gate.answered.is_none());
+        attempt.asking.iter().any(|(_, gate)| is_open(*gate))
     }
 
     /// True if a question of a worker of this frame is open.
@@ -295,12 +305,7 @@ impl Facts {
 
     /// Tools of a phase: what both its own list and its persona's let through.
     pub fn tools_of<'s>(&'s self, phase: &'s Phase) -> Cow<'s, Tools> {
-        match self.persona_of(phase).map(|persona| &persona.tools) {
-            Some(tools) if phase.tools.is_unsaid() => Cow::Borrowed(tools),
-            // Both lists hold. A persona cannot be given more by a phase, nor a phase more by a persona.
-            Some(tools) if !tools.is_unsaid() => Cow::Owned(phase.tools.within(tools)),
-            Some(_) | None => Cow::Borrowed(&phase.tools),
-        }
+        phase.tools.with(self.persona_of(phase).map(|persona| &persona.tools))
     }
 
     /// Model of an attempt: the first that its phase, persona, workflow or run sets. `None` also if its sub-workflow has ended.

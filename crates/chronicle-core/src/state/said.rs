@@ -139,7 +139,7 @@ impl Facts {
     }
 
     pub(super) fn deliver(&mut self, cause: Cause, id: AttemptId, message: Message) {
-        if let Message::Answer(gate) = message
+        if let Message::Answer(gate) | Message::Verdict(gate) = message
             && self.gates.get(number(gate.0)).is_none()
         {
             return self.impossible(Impossible::Gate(gate));
@@ -158,6 +158,7 @@ impl Facts {
                     known.told = Some(id);
                 }
             }),
+            Message::Verdict(gate) => self.heard_verdict(id, gate),
             Message::Answer(gate) => {
                 let Some(known) = self.gates.get_mut(number(gate.0)) else { return };
                 known.told = true;

@@ -67,7 +67,11 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         (GateAnswer::Skip, Stage::Left(way)) => skipped(way),
         (GateAnswer::Skip, _) => skipped(WayOut::new(Outcome::from(SKIPPED), note)),
         (
-            GateAnswer::Approved | GateAnswer::Go(_) | GateAnswer::Raised | GateAnswer::Withdrawn,
+            GateAnswer::Approved
+            | GateAnswer::Go(_)
+            | GateAnswer::Raised
+            | GateAnswer::Withdrawn
+            | GateAnswer::Allowed(_),
             held,
         ) => held,
     }

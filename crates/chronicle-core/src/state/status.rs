@@ -135,7 +135,14 @@ impl Facts {
 
     /// True if `resume` has something to do: nothing has to be answered first.
     pub fn can_resume(&self) -> bool {
-        self.goes_on() || self.status() == Status::Paused
+        self.goes_on() || self.status() == Status::Paused || self.waits_for_leave()
+    }
+
+    /// True if only calls that wait for a person's leave hold it up: their workers can go on without.
+    fn waits_for_leave(&self) -> bool {
+        let mut live = self.live_attempts();
+        let waits = self.live_attempts().any(|attempt| self.undecided(attempt).next().is_some());
+        self.status() == Status::Waiting && waits && !live.any(|attempt| self.has_asked(attempt))
     }
 
     /// True if nothing can happen any more.

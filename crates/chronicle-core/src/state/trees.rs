@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Facts, Impossible};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
 use crate::event::AttemptStarted;
-use crate::event::trees::{Changes, Moment, RepositoryHead, TreeRecorded, UndoStarted};
+use crate::event::trees::{
+    Changes, ForbiddenChange, Moment, RepositoryHead, Restored, TREE_FILES_MAX, TreeRecorded,
+    UndoStarted,
+};
 
 /// The trees that something still depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,9 +39,21 @@ pub struct FolderTrees {
     /// Changes during or after attempts that are not known to be theirs.
     #[serde(default, skip_serializing_if = "Changes::is_none")]
     pub unclear: Changes,
+    /// Changes that the rules forbid, with the attempt that left them, until they are undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden: Vec<(AttemptId, ForbiddenChange)>,
     /// Head of the person's repository at the last tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<RepositoryHead>,
+}
+
+impl FolderTrees {
+    /// Keeps what an attempt changed against the rules; what it changed once more is its own now.
+    fn forbid(&mut self, attempt: AttemptId, found: &[ForbiddenChange]) {
+        self.forbidden.retain(|(_, old)| !found.iter().any(|new| new.path == old.path));
+        self.forbidden.extend(found.iter().map(|change| (attempt, change.clone())));
+        self.forbidden.truncate(TREE_FILES_MAX);
+    }
 }
 
 /// Stands for a folder without any trees.
@@ -47,6 +62,7 @@ static UNKNOWN: FolderTrees = FolderTrees {
     undo: None,
     missed: None,
     unclear: Changes { files: 0, added: 0, removed: 0, list: Vec::new() },
+    forbidden: Vec::new(),
     head: None,
 };
 
@@ -207,8 +223,14 @@ impl Facts {
         self.trees.folder_mut(folder).undo = Some(Undo { cause, what, from, to });
     }
 
-    pub(super) fn end_undo(&mut self, folder: FolderId) {
-        if self.trees.folder_mut(folder).undo.take().is_none() {
+    pub(super) fn end_undo(&mut self, restored: &Restored) {
+        let folder = restored.folder;
+        // Of many restored files the list names only the first: then any of them may be among the others.
+        let is_whole = usize::try_from(restored.files).is_ok_and(|all| all <= restored.list.len());
+        let is_undone = |path: &String| !is_whole || restored.list.contains(path);
+        let of = self.trees.folder_mut(folder);
+        of.forbidden.retain(|(_, change)| !is_undone(&change.path));
+        if of.undo.take().is_none() {
             self.impossible(Impossible::Undo(folder));
         }
     }
@@ -224,6 +246,9 @@ impl Facts {
         folder.head.clone_from(&recorded.head);
         if let Some(unclear) = &recorded.unclear {
             folder.unclear.then(&unclear.changes);
+        }
+        if let Moment::After(attempt) = recorded.moment {
+            folder.forbid(attempt, &recorded.forbidden_files);
         }
         if let Moment::Before(attempt) = recorded.moment {
             self.trees.known.insert(attempt, recorded.tree.clone());

@@ -95,6 +95,8 @@ mod tests {
             start_file: false,
             verdict: Verdict::Allowed,
             unasked: false,
+            judged: crate::guard::Judgement::Clear,
+            gate: None,
             active_ms: 0,
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::permission::{CallRow, call_row};
 use super::phase::definition;
 use crate::base::ids::{GateId, PhaseId, Place};
 use crate::base::time::Millis;
@@ -34,6 +35,9 @@ pub struct GateRow {
     /// Background that the worker gave.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// The call that needs leave; `None` for other gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallRow>,
     /// What a budget or a loop needs to go on; `None` for other gates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack: Option<Lack>,
@@ -72,7 +76,9 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
             let inside = |it: &Place| it == place || it.frame().is_within(&place.frame_below());
             (follows(state, place), Some(changed(state, inside)))
         }
-        GateKind::Intervention | GateKind::Question | GateKind::Budget => (Vec::new(), None),
+        GateKind::Intervention | GateKind::Question | GateKind::Budget | GateKind::Permission => {
+            (Vec::new(), None)
+        }
     };
     let (needs, raise) = words::more(state, &gate.opened).unzip();
     GateRow {
@@ -83,6 +89,7 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         options: gate.opened.options.clone(),
         closed: gate.opened.closed,
         context: context(state, gate),
+        call: gate.opened.asks.as_ref().map(|asks| call_row(asks)),
         lack: gate.opened.lack,
         needs,
         raise,

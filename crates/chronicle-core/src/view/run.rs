@@ -8,6 +8,8 @@ use super::attempt::{AttemptRow, attempt_row};
 use super::budget::{BudgetRow, budget_row};
 use super::fallback::{FallbackRow, fallbacks};
 use super::gate::{GateRow, gates};
+use super::guard::{ForbiddenRow, GuardsRow, forbidden, guards};
+use super::permission::{GrantRow, grants};
 use super::phase::{PhaseRow, phases};
 use super::proof::{UnprovenRow, unproven};
 use super::wait::{WaitRow, waits};
@@ -89,6 +91,12 @@ pub struct RunView {
     pub waits_for: Option<String>,
     /// What was spent in total.
     pub spent: Spent,
+    /// Calls that people allowed and that are still to be made, or may be made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<GrantRow>,
+    /// The rules about tool calls that were frozen into it; `None` for a run of a version that had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guards: Option<GuardsRow>,
     /// Every limit with its spending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetRow>,
@@ -99,6 +107,9 @@ pub struct RunView {
     /// True while the supervisor records the project's files: before an attempt begins, or after it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recording: bool,
+    /// Changes of workers that the rules forbid, and how to take each of them back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden: Vec<ForbiddenRow>,
     /// Why the project's files could not be recorded the last time.
     pub no_trees: Option<String>,
     /// Attempts that worked although their guard was not proven; `None` if there were none.
@@ -208,10 +219,13 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         waits: waits(state),
         waits_for: None,
         spent: Spent::from(&state.usage),
+        grants: grants(state),
+        guards: guards(run),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
         recording: supervised && state.trees.is_recording(),
+        forbidden: forbidden(state, short),
         no_trees: state.trees.project().missed.clone(),
         unproven: unproven(state),
         untold: words::notice_failed(&state.notices.failed),

@@ -80,15 +80,6 @@ pub(crate) fn runs_at_start(path: &str) -> String {
     )
 }
 
-/// What a worker hears whose call names a tool in letters that no list can judge.
-pub(crate) fn not_a_name(tool: &str) -> String {
-    let tool = one_line(tool);
-    format!(
-        "this phase limits its tools, and `{tool}` is no name that it can judge: call the tool by its exact name, of the letters \
-         a-z, digits and `_ - . : /`"
-    )
-}
-
 /// The command that a person wants to begin with.
 pub(super) fn from_command(from: Option<u32>) -> String {
     from.map_or_else(String::new, |number| format!(", from command {number}"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::quote::{one_line, quote, saying};
-use super::{agent_name, budget, end};
+use super::{agent_name, budget, end, permission};
 use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, Place};
 use crate::base::verdict::Judged;
 use crate::definition::workflow::{Phase, is_skippable};
@@ -14,14 +14,20 @@ use crate::event::{Break, End, GateAnswer, GateKind, GateOpened, has_numbers};
 use crate::state::{Check, Did, Frame, Gate, Stage, State, WayOut};
 
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
-    let kind = match gate.gate_kind {
+    let is_price = gate.lack == Some(Lack::Price);
+    let kind = if is_price { "approval" } else { asked_for(gate.gate_kind) };
+    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+}
+
+/// What a gate waits for.
+pub(crate) fn asked_for(kind: GateKind) -> &'static str {
+    match kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => "approval",
         GateKind::Intervention => "intervention",
         GateKind::Question => "an answer",
-        GateKind::Budget if gate.lack == Some(Lack::Price) => "approval",
         GateKind::Budget => "a budget",
-    };
-    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+        GateKind::Permission => "permission",
+    }
 }
 
 pub(super) fn with_agent(agent: Option<&str>) -> String {
@@ -38,6 +44,7 @@ pub(super) fn answered(answer: &GateAnswer) -> String {
         GateAnswer::Skip => "answered with `skip`".to_owned(),
         GateAnswer::Said(text) => format!("answered {}", quote(text)),
         GateAnswer::Withdrawn => "withdrawn".to_owned(),
+        GateAnswer::Allowed(scope) => format!("allowed {}", permission::reach(*scope)),
     }
 }
 
@@ -59,6 +66,7 @@ pub(super) fn did_at_gate(answer: &GateAnswer, about: &str) -> String {
         GateAnswer::Raised => "let the work continue".to_owned(),
         GateAnswer::Said(_) => format!("answered {}", quote(about)),
         GateAnswer::Withdrawn => format!("no longer asked {}", quote(about)),
+        GateAnswer::Allowed(scope) => format!("allowed a call {}", permission::reach(*scope)),
     }
 }
 
@@ -69,6 +77,7 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\")")
         }
+        GateKind::Permission => permission::next(run, id),
         GateKind::Budget if gate.lack == Some(Lack::Price) => format!(
             "chronicle approve {run} {id}  (or: chronicle reject {run} {id} \"why\", chronicle retry {run} {} \
              --agent AGENT, chronicle cancel {run})",

@@ -10,6 +10,7 @@ mod fallback;
 mod gate;
 mod loops;
 mod notice;
+mod permission;
 mod position;
 mod proof;
 mod quote;
@@ -28,8 +29,8 @@ use crate::state::{Anomaly, Frame, Impossible, State, Status};
 pub(crate) use attempt::UNASKED;
 pub use attempt::{agent_name, end};
 pub(crate) use attempt::{
-    command_failed, lost_too_often, no_more_tools, no_tool_runs, not_a_name, once_only, once_ran,
-    ran_unasked, refused_itself, runs_at_start, stopping,
+    command_failed, lost_too_often, no_more_tools, no_tool_runs, once_only, once_ran, ran_unasked,
+    refused_itself, runs_at_start, stopping,
 };
 pub use budget::budget_owner;
 pub(crate) use budget::{about_now, asks_for_more, balance, more, no_such_limit, raised, short};
@@ -41,11 +42,15 @@ pub use fallback::fallback;
 pub(crate) use fallback::{ended, given_up};
 pub use gate::{GateWay, gate_next};
 pub(crate) use gate::{
-    bound_for_person, did, goes_on, may_begin, may_leave, needs_person, open_gates,
+    asked_for, bound_for_person, did, goes_on, may_begin, may_leave, needs_person, open_gates,
     rejected_before, verdict, ways, ways_in_words, why_again,
 };
 pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
+pub use permission::forbidden;
+pub(crate) use permission::{
+    ID_TAKEN, NOT_ANSWERED, SUPERVISOR, may_call, reach, rejected_call, too_many_held,
+};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
 pub use proof::unproven_guard;

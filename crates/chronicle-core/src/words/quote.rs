@@ -48,6 +48,7 @@ pub fn about(kind: GateKind, text: &str) -> String {
         GateKind::ApprovalBefore
         | GateKind::ApprovalAfter
         | GateKind::Intervention
+        | GateKind::Permission
         | GateKind::Budget => line(text, ABOUT_MAX),
     }
 }

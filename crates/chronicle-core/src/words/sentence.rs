@@ -8,7 +8,8 @@ use super::proof::works_unproven;
 use super::quote::{because, quote, saying};
 use super::said::unless_complete;
 use super::{
-    budget, edge_taken, fallback, go_asked, loops, notice, plain, position, said, trees, wait,
+    budget, edge_taken, fallback, go_asked, loops, notice, permission, plain, position, said,
+    trees, wait,
 };
 use crate::base::ids::{FramePath, GateId, Outcome};
 use crate::event::{Event, GateAnswer, LedgerRepaired, RunStarted};
@@ -74,6 +75,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::GateAnswered { gate, answer, who, note, agent, from } => {
             gate_answered(*gate, answer, who, note, agent.as_deref(), *from)
         }
+        Event::CallHeld(held) => permission::held(held),
         Event::FellBack(fell) => fallback::fell_back(fell),
         Event::WaitBegan(began) => wait::began(began),
         Event::WaitEnded(ended) => wait::ended(ended),

@@ -22,7 +22,7 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     let unclear = recorded.unclear.as_ref().map_or_else(String::new, |unclear| {
         format!("; changed meanwhile, origin unknown: {}", changes(&unclear.changes))
     });
-    let unread = format!("{unread}{large}{unclear}{moved}");
+    let unread = format!("{unread}{large}{unclear}{moved}{}", forbidden(recorded));
     match (recorded.moment, recorded.changes.is_none()) {
         (Moment::Before(attempt), true) => format!("files recorded before {attempt}{unread}"),
         (Moment::Before(_), false) => format!("meanwhile changed: {changed}{unread}"),
@@ -30,6 +30,17 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
         (Moment::After(attempt), false) => format!("{attempt} changed {changed}{unread}"),
         (Moment::Undo, _) => format!("files recorded before the undo{unread}"),
     }
+}
+
+/// `; forbidden by the rules: `a.lock` (readOnlyPaths `*.lock` (rules.yaml:3))`
+fn forbidden(recorded: &TreeRecorded) -> String {
+    if recorded.forbidden == 0 {
+        return String::new();
+    }
+    let files = recorded.forbidden_files.iter().take(NAMES_MAX);
+    let names: Vec<String> = files.map(|file| format!("`{}` ({})", file.path, file.rule)).collect();
+    let is_cut = usize::try_from(recorded.forbidden).unwrap_or(usize::MAX) > names.len();
+    format!("; forbidden by the rules: {}{}", names.join(", "), if is_cut { ", …" } else { "" })
 }
 
 /// `; moved `main` from 1a2b3c4 to 5d6e7f8, 2 commits: …`

@@ -98,8 +98,14 @@ const PIECES: &[&str] = &[
 ];
 
 fn bounded(text: &str) -> Acts {
-    let (acts, steps) =
-        acts_counted(text, ShellSetting { folder: Some("/project"), home: Some("/home/me") });
+    let (acts, steps) = acts_counted(
+        text,
+        ShellSetting {
+            folder: Some("/project"),
+            home: Some("/home/me"),
+            project: Some("/project"),
+        },
+    );
     assert!(steps < STEPS_MAX, "{steps} steps for {:?}", text.chars().take(80).collect::<String>());
     for span in acts.runs.iter().map(|it| it.span).chain(acts.touches.iter().map(|it| it.span)) {
         assert!(span.start <= span.end && span.end <= text.len(), "{span:?} of {text:?}");

@@ -56,7 +56,8 @@ fn lines(acts: &Acts) -> BTreeSet<String> {
             CommandWord::Unknown { begins } => (format!("?{begins}"), begins.starts_with('/')),
         };
         let place = if is_absolute { String::new() } else { place(&touch.folder) };
-        format!("{kind} {path}{place}")
+        let within = if touch.is_within { " within" } else { "" };
+        format!("{kind} {path}{place}{within}")
     });
     let doubts = acts.unknown.iter().map(|doubt| format!("doubt {:?}", doubt.kind).to_lowercase());
     runs.chain(touches).chain(doubts).map(|line| line.replace('\r', "\\r")).collect()
@@ -68,7 +69,11 @@ fn every_command_of_the_corpus_does_what_is_said() {
     let corpus = corpus();
     let mut wrong = 0;
     for (text, expected) in &corpus {
-        let setting = ShellSetting { folder: Some("/project"), home: Some("/home/me") };
+        let setting = ShellSetting {
+            folder: Some("/project"),
+            home: Some("/home/me"),
+            project: Some("/project"),
+        };
         let found = lines(&acts(text, setting));
         let expected: BTreeSet<String> = expected.iter().cloned().collect();
         if found != expected {

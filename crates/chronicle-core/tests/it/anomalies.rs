@@ -17,7 +17,7 @@ const TWO: &str = "{name: Two, phases: {plan: {next: [build]}, build: {approval:
 /// A run that has been through two attempts, an edge and a gate.
 fn played() -> World {
     let mut world = World::started(TWO, "plan: go build\nbuild: go done").play();
-    world.step(&person(Command::Approve { gate: None, note: "fine".to_owned() }));
+    world.step(&person(Command::Approve { gate: None, note: "fine".to_owned(), scope: None }));
     world
 }
 

@@ -148,8 +148,11 @@ fn answers_fit_their_gates() {
     };
     let note = String::new;
     let g1 = Some(GateId(1));
-    expect!["g1 is a question: `answer` answers it"]
-        .assert_eq(&say(Command::Approve { gate: None, note: note() }));
+    expect!["g1 is a question: `answer` answers it"].assert_eq(&say(Command::Approve {
+        gate: None,
+        note: note(),
+        scope: None,
+    }));
     expect!["an answer to g1 needs words"].assert_eq(&say(answer("  ")));
     expect!["g1 is a question: `answer` answers it"]
         .assert_eq(&say(Command::Skip { place: None, note: note() }));
@@ -241,7 +244,7 @@ fn a_run_may_be_started_to_fail_when_a_person_is_needed() {
     started.on_gate = Some(OnGate::Fail);
     world.step(&person(Command::Start(Box::new(started))));
     assert_eq!(world.state.status(), Status::Failed);
-    let approve = Command::Approve { gate: None, note: String::new() };
+    let approve = Command::Approve { gate: None, note: String::new(), scope: None };
     assert_eq!(world.step(&person(approve)), Answer::Refused("the run has failed".to_owned()));
     let mut asking = World::new("");
     let mut started = start(workflows("{name: F, phases: {work: {}}}"));

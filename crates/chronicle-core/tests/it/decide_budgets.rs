@@ -329,7 +329,7 @@ fn only_a_budget_gate_can_be_raised_approved_or_retried() {
     let note = String::new;
     let gate = Some(GateId(1));
     let told = [
-        tell(Command::Approve { gate, note: note() }),
+        tell(Command::Approve { gate, note: note(), scope: None }),
         tell(Command::Reject { gate, note: note() }),
         tell(Command::Retry { place: None, note: note(), agent: None, from: None }),
         tell(Command::Retry {

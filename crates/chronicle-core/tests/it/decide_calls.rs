@@ -6,6 +6,7 @@ use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{Call, Caller, Event, ToolCalled, ToolKind, Verdict};
+use chronicle_core::guard::Judgement;
 use chronicle_core::state::{State, Status};
 use serde_json::{Value, json};
 
@@ -20,7 +21,10 @@ fn call(id: &str, tool: &str, input: &Value) -> Call {
 }
 
 fn asks(call: &Call) -> Input {
-    about(AttemptId(1), AttemptReport::ToolCalled { call: Box::new(call.clone()) })
+    about(
+        AttemptId(1),
+        AttemptReport::ToolCalled { call: Box::new(call.clone()), judged: Judgement::Clear },
+    )
 }
 
 fn ends(world: &mut World, id: &str, ok: bool) {
@@ -304,7 +308,9 @@ fn no_spelling_of_a_name_passes_a_list() {
     }
     assert!(!may("{deny: [bash]}", "bash.run") && !may("{deny: [bash]}", "x.bash:run"));
     assert!(may("{allow: [functions.read]}", "functions.read"));
-    assert!(may("{deny: [write]}", "mcp__disk__write"), "a tool of a server is another one");
+    // Of a tool of a server no more is known than what its name says.
+    assert!(!may("{deny: [write]}", "mcp__disk__write") && !may("{deny: [bash]}", "mcp__box__run"));
+    assert!(may("{deny: [write, bash]}", "mcp__disk__list"), "it says that it does something else");
 }
 
 /// Settings, hooks and servers of an agent run commands at its next start.

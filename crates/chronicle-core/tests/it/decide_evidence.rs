@@ -4,6 +4,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Call, Issues, Verdict};
+use chronicle_core::guard::Judgement;
 use expect_test::{Expect, expect};
 
 use crate::world::{World, about, calls, person, signal, tree};
@@ -119,7 +120,10 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
     let unasked = |world: &mut World, tool: &str| {
         let input = serde_json::json!({ "command": "cargo test" });
         let call = Box::new(Call::new("c1", tool, &input, &[]));
-        let answer = world.step(&about(AttemptId(1), AttemptReport::ToolUnasked { call }));
+        let answer = world.step(&about(
+            AttemptId(1),
+            AttemptReport::ToolUnasked { call, judged: Judgement::Clear },
+        ));
         world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c1".into(), ok: true }));
         answer
     };
@@ -310,7 +314,7 @@ fn claims_that_the_record_does_not_show_are_marked_everywhere() {
     );
     let gate = world.state.open_gates().next().unwrap();
     expect!["not proven: that `src/b.rs` was changed; that `cargo test` succeeded; that `npm test` succeeded"].assert_eq(&gate.opened.context);
-    world.step(&person(Command::Approve { gate: None, note: String::new() }));
+    world.step(&person(Command::Approve { gate: None, note: String::new(), scope: None }));
     let text = chronicle_core::handover::handover(
         &world.state,
         world.state.live_attempts().next().unwrap(),

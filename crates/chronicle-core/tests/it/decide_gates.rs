@@ -3,6 +3,7 @@
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::definition::budget;
 use chronicle_core::engine;
+use chronicle_core::event::GrantScope;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::view;
 use chronicle_core::words::GateWay;
@@ -29,6 +30,7 @@ const GATES: &[(&str, &str, &str, &str, &str)] = &[
         "work",
         "Retry Skip Go Cancel",
     ),
+    ("a call that needs leave", "{name: Q, phases: {work: {}}}", "work: held rm a", "work", ""),
     ("a question", "{name: Q, phases: {work: {}}}", "work: ask which?", "work", ""),
     (
         "a used-up budget",
@@ -205,7 +207,8 @@ fn a_loop_at_its_limit_shows_why_it_would_go_round_again() {
 
 #[test]
 fn a_gate_that_does_not_exist_is_answered_with_those_that_are_open() {
-    let approve = |gate| Command::Approve { gate: Some(GateId(gate)), note: String::new() };
+    let approve =
+        |gate| Command::Approve { gate: Some(GateId(gate)), note: String::new(), scope: None };
     let mut world = World::started("{name: A, phases: {work: {approval: before}}}", "").play();
     let refused = world.step(&person(approve(2)));
     assert_eq!(refused, Answer::Refused("there is no gate g2; open: g1 at `work`".to_owned()));
@@ -241,7 +244,14 @@ fn command(typed: &str, phase: &str) -> Command {
     let place = words.get(3).map(|place| Place::new(*place));
     let note = String::new();
     match words[1] {
-        "approve" => Command::Approve { gate, note },
+        "approve" => {
+            let scope = match words.last() {
+                Some(&"phase") => Some(GrantScope::Phase),
+                Some(&"run") => Some(GrantScope::Run),
+                _ => None,
+            };
+            Command::Approve { gate, note, scope }
+        }
         "reject" => Command::Reject { gate, note: "why".to_owned() },
         "answer" => Command::Answer { gate, text: words[4..].join(" "), note },
         "retry" => {

@@ -4,6 +4,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Call;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText, Report, TimerKind};
 use chronicle_core::event::trees::Moment;
+use chronicle_core::guard::Judgement;
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use expect_test::expect;
@@ -84,7 +85,7 @@ fn a_call_that_the_agent_refuses_and_one_of_our_tools_are_counted_too() {
             let what = if refused {
                 AttemptReport::ToolRefused { call, why }
             } else {
-                AttemptReport::ToolCalled { call }
+                AttemptReport::ToolCalled { call, judged: Judgement::Clear }
             };
             world.step(&about(AttemptId(1), what));
         }

@@ -196,7 +196,7 @@ fn a_worker_is_not_a_person_and_nobody_signals_for_another() {
     let mut world = World::started(THREE, "");
     let by = |attempt| By { actor: Actor::Worker(AttemptId(attempt)), request: None };
     let input = |by, command| Input { at: Millis(0), by, what: What::Command(command) };
-    let approve = Command::Approve { gate: None, note: String::new() };
+    let approve = Command::Approve { gate: None, note: String::new(), scope: None };
     let steal =
         Command::Signal { attempt: AttemptId(1), request: "r".to_owned(), signal: leave("build") };
     assert!(matches!(world.step(&input(by(1), approve)), Answer::Refused(_)));
@@ -217,9 +217,12 @@ fn an_accepted_signal_stands_even_if_the_supervisor_dies_before_the_turn_ends() 
 fn gates_answered_by_one_are_closed_for_the_next() {
     let mut world =
         World::started("{name: G, phases: {plan: {approval: before}}}", "plan: go done");
-    world.step(&person(Command::Approve { gate: None, note: String::new() }));
-    let again =
-        Command::Approve { gate: Some(chronicle_core::base::ids::GateId(1)), note: String::new() };
+    world.step(&person(Command::Approve { gate: None, note: String::new(), scope: None }));
+    let again = Command::Approve {
+        gate: Some(chronicle_core::base::ids::GateId(1)),
+        note: String::new(),
+        scope: None,
+    };
     let Answer::Refused(why) = world.step(&person(again)) else { panic!("approved twice") };
     expect!["g1 was already approved by ann at 2026-11-15T02:30:50.000Z"].assert_eq(&why);
 }
@@ -350,7 +353,7 @@ fn the_verdict_of_a_worker_is_shown_to_whoever_decides_and_decides_nothing() {
         let gate = world.state.open_gates().next().unwrap_or_else(|| panic!("{}", world.told()));
         assert_eq!(gate.opened.about, format!("is `review` done?{shown} \"looked\""), "{said}");
         assert_eq!(chronicle_core::view::run_json(&world.state).unwrap()["status"], "paused");
-        world.step(&person(Command::Approve { gate: None, note: String::new() }));
+        world.step(&person(Command::Approve { gate: None, note: String::new(), scope: None }));
         assert_eq!(world.state.frames.values().next().unwrap().phase.as_str(), "ship");
     }
 }

@@ -169,7 +169,7 @@ fn a_cancelled_run_takes_no_answers() {
     world.step(&person(Command::Cancel { reason: String::new() }));
     let lines = world.lines.len();
     for command in [
-        Command::Approve { gate: None, note: String::new() },
+        Command::Approve { gate: None, note: String::new(), scope: None },
         Command::Reject { gate: None, note: String::new() },
         Command::Retry { place: None, note: String::new(), agent: None, from: None },
         Command::Pause { reason: String::new() },

@@ -10,6 +10,7 @@ use chronicle_core::base::ids::{
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::budget::Resource;
+use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::{BudgetRaised, BudgetWarned, Lack};
 use chronicle_core::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
@@ -25,11 +26,13 @@ use chronicle_core::event::trees::{
 };
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, Break, CallSum, Caller, Change, Chore, Crash, CrashClass, Duty,
-    EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer, GateKind, GateOpened, Handed,
-    Issues, Leave, LedgerRepaired, LeftPhase, Message, Mover, Performer, Question, RunStarted,
-    SnapshotUpdate, StopCause, SupervisorStarted, ToolCalled, ToolKind, Verdict, Why,
+    AttemptEnded, AttemptStarted, Break, Call, CallHeld, CallSum, Caller, Change, Chore, Crash,
+    CrashClass, Duty, EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer, GateKind,
+    GateOpened, GrantScope, Handed, Issues, Leave, LedgerRepaired, LeftPhase, Message, Mover,
+    Performer, PermissionCall, Question, RunStarted, SnapshotUpdate, StopCause, SupervisorStarted,
+    ToolCalled, ToolKind, Verdict, Why,
 };
+use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
 use chronicle_core::{view, words};
 use proptest::prelude::*;
@@ -334,6 +337,8 @@ fn of_work() -> impl Strategy<Value = Event> {
                     start_file: active_ms % 5 == 0,
                     unasked: active_ms % 7 == 0 && verdict != Verdict::Allowed,
                     verdict,
+                    judged: judgement(active_ms),
+                    gate: (active_ms % 11 == 0).then_some(GateId(1)),
                     active_ms,
                 })
             }
@@ -404,16 +409,38 @@ fn of_trees() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// What the rules say, one of all three.
+fn judgement(number: u64) -> Judgement {
+    let at = (number > 9).then(|| RuleAt { file: "rules\u{1b}.yaml".to_owned(), line: 3 });
+    let rule = RuleRef { kind: RuleKind::Command, text: "rm\u{1b}".to_owned(), at };
+    let why = "not\u{7}there".to_owned();
+    match number % 3 {
+        0 => Judgement::Clear,
+        1 => Judgement::Deny { rule, why },
+        _ => Judgement::Ask { rule, why },
+    }
+}
+
+fn asked() -> PermissionCall {
+    let Judgement::Ask { rule, why } = judgement(2) else { unreachable!() };
+    let call = Call::new("c1", "bash", &serde_json::json!({"command": "rm \u{1b}[2J"}), &[]);
+    PermissionCall { call, rule, why }
+}
+
 fn of_gates() -> impl Strategy<Value = Event> {
     let approvals = vec![GateKind::ApprovalBefore, GateKind::ApprovalAfter];
-    let kinds = [approvals, vec![GateKind::Intervention, GateKind::Budget]].concat();
+    let others = vec![GateKind::Intervention, GateKind::Budget, GateKind::Permission];
+    let kinds = [approvals, others].concat();
     let answer = prop_oneof![
         select(vec![
             GateAnswer::Approved,
             GateAnswer::Rejected,
             GateAnswer::Retry,
             GateAnswer::Raised,
-            GateAnswer::Withdrawn
+            GateAnswer::Withdrawn,
+            GateAnswer::Allowed(GrantScope::Once),
+            GateAnswer::Allowed(GrantScope::Phase),
+            GateAnswer::Allowed(GrantScope::Run),
         ]),
         name().prop_map(|to| GateAnswer::Go(PhaseId::new(to))),
     ];
@@ -430,6 +457,7 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 context: about,
                 lack: Some(Lack::Price),
                 asker: None,
+                asks: (gate_kind == GateKind::Permission).then(|| Box::new(asked())),
             })
         }),
         (prop::option::of(name()), number(), number(), text(), any::<bool>()).prop_map(
@@ -448,6 +476,10 @@ fn of_gates() -> impl Strategy<Value = Event> {
             place: Place::new(place),
             more,
             who,
+        }),
+        (attempt(), small(), text(), number()).prop_map(|(attempt, gate, call, active_ms)| {
+            let (by, gate) = (Caller::SubAgent, GateId(gate));
+            Event::CallHeld(CallHeld { attempt, call, by, gate, active_ms })
         }),
         (small(), answer, text(), text()).prop_map(|(gate, answer, who, note)| {
             Event::GateAnswered {
@@ -539,8 +571,11 @@ fn of_talk() -> impl Strategy<Value = Event> {
             }
         ),
         (attempt(), small(), any::<[bool; 2]>()).prop_map(|(attempt, id, [note, repeated])| {
-            let message =
-                if note { Message::Note(NoteId(id)) } else { Message::Answer(GateId(id)) };
+            let message = match id % 3 {
+                _ if note => Message::Note(NoteId(id)),
+                0 => Message::Verdict(GateId(id)),
+                _ => Message::Answer(GateId(id)),
+            };
             Event::MessageDelivered { attempt, message, repeated }
         }),
     ]

@@ -87,7 +87,7 @@ fn run(world: &mut World, attempt: u32, command: &str, ok: bool) {
 }
 
 fn approve(world: &mut World, note: &str) {
-    world.step(&person(Command::Approve { gate: None, note: note.to_owned() }));
+    world.step(&person(Command::Approve { gate: None, note: note.to_owned(), scope: None }));
 }
 
 /// A world whose first attempt has named its session, and then this happened.

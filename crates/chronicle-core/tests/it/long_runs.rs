@@ -106,13 +106,16 @@ fn gates_with_a_note_are_kept_longer_than_others() {
         while world.state.open_gates().next().is_none() {
             assert!(world.one_move(), "{}", world.told());
         }
-        let approve = Command::Approve { gate: Some(GateId(gate)), note: note.to_owned() };
+        let approve =
+            Command::Approve { gate: Some(GateId(gate)), note: note.to_owned(), scope: None };
         assert!(matches!(world.step(&person(approve)), Answer::Accepted(_)));
     }
     assert_eq!(world.state.gates.iter().count(), KEPT_MAX);
     let text = handover(&world.state, world.state.live_attempts().next().unwrap());
     assert!(text.contains("never touch the cellar"), "{text}");
-    let late = |gate| person(Command::Approve { gate: Some(GateId(gate)), note: String::new() });
+    let late = |gate| {
+        person(Command::Approve { gate: Some(GateId(gate)), note: String::new(), scope: None })
+    };
     let refused = |words: &str| Answer::Refused(words.to_owned());
     let long_ago = refused("g2 was answered long ago: `chronicle log` says how");
     assert_eq!(world.step(&late(2)), long_ago);

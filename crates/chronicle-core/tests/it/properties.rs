@@ -17,9 +17,10 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{
-    Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered, Issues,
-    LedgerRepaired, Message, Mover, Question, SnapshotUpdate, ToolKind,
+    Break, Call, Caller, Change, CrashClass, EdgeTaken, End, Event, FollowUp, FrameEntered,
+    GrantScope, Issues, LedgerRepaired, Message, Mover, Question, SnapshotUpdate, ToolKind,
 };
+use chronicle_core::guard::Judgement;
 use chronicle_core::state::budget::{self, Doing};
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status};
@@ -27,7 +28,7 @@ use chronicle_core::{view, words};
 use proptest::prelude::*;
 
 use crate::views_told::comes_back;
-use crate::world::{World, about, person, report, signal, tree};
+use crate::world::{World, about, asks, person, report, rule, signal, tree};
 
 const WORKFLOW: &str = "
 name: Everything
@@ -72,6 +73,16 @@ fn call() -> impl Strategy<Value = Call> {
     })
 }
 
+fn reach() -> impl Strategy<Value = Option<GrantScope>> {
+    let reach = vec![GrantScope::Once, GrantScope::Phase, GrantScope::Run];
+    prop::option::of(prop::sample::select(reach))
+}
+
+fn judgement() -> impl Strategy<Value = Judgement> {
+    let deny = Judgement::Deny { rule: rule("rm", 1), why: "no".to_owned() };
+    prop::sample::select(vec![Judgement::Clear, deny, asks(), asks()])
+}
+
 fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     let usage = (0u64..1000, any::<bool>()).prop_map(|(input, unpriced)| Usage {
         input,
@@ -102,8 +113,10 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
     prop_oneof![
         "[st]".prop_map(|id| AttemptReport::Session(SessionId::new(id))),
         "[ab]".prop_map(|why| AttemptReport::GuardUnproven { why }),
-        call().prop_map(|call| AttemptReport::ToolCalled { call: Box::new(call) }),
-        call().prop_map(|call| AttemptReport::ToolUnasked { call: Box::new(call) }),
+        (call(), judgement())
+            .prop_map(|(call, judged)| AttemptReport::ToolCalled { call: Box::new(call), judged }),
+        (call(), judgement())
+            .prop_map(|(call, judged)| AttemptReport::ToolUnasked { call: Box::new(call), judged }),
         call().prop_map(|call| AttemptReport::ToolRefused {
             call: Box::new(call),
             why: "no".to_owned()
@@ -118,6 +131,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         Just(AttemptReport::Idle),
         "[cdq]".prop_map(|request| AttemptReport::Withdrew { request }),
         (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Answer(GateId(gate)))),
+        (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Verdict(GateId(gate)))),
         (0u32..3).prop_map(|note| AttemptReport::Told(Message::Note(NoteId(note)))),
         ended.prop_map(AttemptReport::Ended),
     ]
@@ -157,6 +171,7 @@ fn input() -> impl Strategy<Value = Input> {
         TimerKind::Standstill,
         TimerKind::Wait,
         TimerKind::Tool,
+        TimerKind::Ask,
     ]);
     let outcome = prop::option::of(prop::sample::select(vec!["complete", "fail", "fine", "odd"]));
     let leave = (prop::option::of(place()), outcome).prop_map(|(target, outcome)| Signal::Leave {
@@ -189,8 +204,8 @@ fn input() -> impl Strategy<Value = Input> {
         1 => Just(person(Command::Repair(LedgerRepaired { why: note(), bytes: 7, file: None }))),
         1 => Just(person(Command::Pause { reason: note() })),
         2 => Just(person(Command::Resume)),
-        3 => prop::option::of(id.clone()).prop_map(move |gate| {
-            person(Command::Approve { gate: gate.map(GateId), note: note() })
+        3 => (prop::option::of(id.clone()), reach()).prop_map(move |(gate, scope)| {
+            person(Command::Approve { gate: gate.map(GateId), note: note(), scope })
         }),
         1 => prop::option::of(id.clone()).prop_map(move |gate| {
             person(Command::Reject { gate: gate.map(GateId), note: note() })

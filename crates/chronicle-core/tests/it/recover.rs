@@ -9,7 +9,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 25] = [
+const SCENARIOS: [(&str, &str, &str); 26] = [
     (
         "straight",
         super::decide::THREE,
@@ -79,6 +79,12 @@ const SCENARIOS: [(&str, &str, &str); 25] = [
         "a question that is waited for",
         "{name: A, phases: {work: {next: [then]}, then: {}}}",
         "work: ask which?; usage 2; go then\nthen: go done\ng1: answer blue\ng2: answer blue",
+    ),
+    (
+        "calls that need leave",
+        "{name: A, phases: {work: {next: [then]}, then: {}}}",
+        "work: held rm a; usage 2; held rm b; held rm b; held rm c; go then\nthen: held rm c; held rm a; go done\n\
+         g1: approve\ng2: approve-phase\ng3: approve-run\ng4: approve\ng5: approve-run\ng6: approve",
     ),
     (
         "help within help",

@@ -108,7 +108,7 @@ fn commands() -> Vec<Command> {
         Command::Pause { reason: text() },
         Command::Resume,
         Command::Cancel { reason: text() },
-        Command::Approve { gate, note: text() },
+        Command::Approve { gate, note: text(), scope: None },
         Command::Reject { gate, note: text() },
         Command::Retry { place: at.clone(), note: text(), agent: Some(text()), from: Some(1) },
         Command::Skip { place: at.clone(), note: text() },

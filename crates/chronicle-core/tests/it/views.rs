@@ -267,7 +267,7 @@ fn a_cancelled_run_asks_for_nothing_any_more() {
     assert_eq!(view::run(&world.state, false).unwrap().needs_you.len(), 1);
     world.step(&person(Command::Cancel { reason: "changed my mind".to_owned() }));
     for command in [
-        Command::Approve { gate: Some(GateId(1)), note: String::new() },
+        Command::Approve { gate: Some(GateId(1)), note: String::new(), scope: None },
         Command::Reject { gate: None, note: String::new() },
         Command::Retry { place: None, note: String::new(), agent: None, from: None },
     ] {

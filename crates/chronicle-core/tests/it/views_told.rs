@@ -111,7 +111,7 @@ fn run_json_says_what_each_worker_was_given_and_never_counts_back() {
     let leave = signals::parse("workflow_transition", &arguments);
     world.step(&signal(AttemptId(1), "r1", leave));
     let mut world = world.play();
-    world.step(&person(Command::Approve { gate: None, note: String::new() }));
+    world.step(&person(Command::Approve { gate: None, note: String::new(), scope: None }));
     let mut world = world.play();
     let json = view::run_json(&world.state).unwrap();
     let given: Vec<(&Value, &Value)> = json["history"]

@@ -221,7 +221,6 @@ phases:
 ";
     let loaded = load_with(text, &[("w2", "phases: {x: }")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
-    error[not-supported-yet] w.yaml:2:1: this version cannot enforce `guards`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:10:5: this version cannot enforce `isolation: worktree`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:12:5: this version cannot enforce `produces: steps`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:15:13: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)

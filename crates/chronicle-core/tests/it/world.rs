@@ -17,6 +17,7 @@ use chronicle_core::base::ids::{
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Budget, Source, Workflow, load};
 use chronicle_core::engine;
@@ -28,9 +29,10 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Moment, Restored, TreeRecorded};
 use chronicle_core::event::{
-    Break, Call, Change, CrashClass, Duty, Event, FollowUp, Issues, Question, RunStarted,
-    SnapshotUpdate,
+    Break, Call, Change, CrashClass, Duty, Event, FollowUp, GrantScope, Issues, Message, Question,
+    RunStarted, SnapshotUpdate,
 };
+use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;
@@ -94,6 +96,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        rules: None,
         carried: None,
     }
 }
@@ -118,7 +121,36 @@ pub(crate) fn report(what: Report) -> Input {
 pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
     let whole = serde_json::from_str(input).unwrap_or_else(|_| input.into());
     let call = Call { shown: input.to_owned(), ..Call::new(id, tool, &whole, &[]) };
-    AttemptReport::ToolCalled { call: Box::new(call) }
+    AttemptReport::ToolCalled { call: Box::new(call), judged: Judgement::Clear }
+}
+
+/// A shell command, and what the rules say to it.
+pub(crate) fn judged(id: &str, command: &str, judged: Judgement) -> AttemptReport {
+    let input = serde_json::json!({ "command": command });
+    let call = Box::new(Call::new(id, "bash", &input, &[]));
+    AttemptReport::ToolCalled { call, judged }
+}
+
+/// A rule about commands.
+pub(crate) fn rule(text: &str, line: usize) -> RuleRef {
+    let at = Some(RuleAt { file: "rules.yaml".to_owned(), line });
+    RuleRef { kind: RuleKind::Command, text: text.to_owned(), at }
+}
+
+/// A rule that wants a person asked.
+pub(crate) fn asks() -> Judgement {
+    Judgement::Ask { rule: rule("rm *", 3), why: "it deletes files".to_owned() }
+}
+
+/// The report of a call that waits to be decided, if the message is its verdict.
+pub(crate) fn made_again(
+    state: &State,
+    attempt: AttemptId,
+    message: Message,
+) -> Option<AttemptReport> {
+    let Message::Verdict(gate) = message else { return None };
+    let held = state.attempt(attempt)?.held.iter().find(|held| held.gate == gate)?;
+    state.made_again(held).filter(|_| held.verdict.is_none())
 }
 
 pub(crate) fn about(attempt: AttemptId, what: AttemptReport) -> Input {
@@ -211,6 +243,11 @@ impl World {
             _ => None,
         });
         if let Some((attempt, message)) = tell {
+            // As a supervisor does: a call that waited is decided once its agent is known to be there.
+            if let Some(again) = made_again(&self.state, attempt, message) {
+                self.step(&about(attempt, again));
+                return true;
+            }
             self.step(&about(attempt, AttemptReport::Told(message)));
             return true;
         }
@@ -319,7 +356,7 @@ impl World {
             (Some(text), _) => {
                 self.perform(id, at, &text);
                 // Who waits for an answer has not finished its move.
-                if text.starts_with("ask ") && self.asks(id) {
+                if (text.starts_with("ask ") || text.starts_with("held ")) && self.asks(id) {
                     self.progress.insert(key, at);
                     self.snapshots.pop();
                     self.snapshots.push(self.progress.clone());
@@ -365,6 +402,8 @@ impl World {
                 let input = serde_json::json!({ "command": rest }).to_string();
                 calls(&format!("c{at}"), "bash", &input)
             }
+            // A command that needs leave.
+            "held" => judged(&format!("c{at}"), rest, asks()),
             // `same read a.txt`: the same call under another id.
             "same" => {
                 let (tool, input) = rest.split_once(' ').unwrap();
@@ -543,7 +582,11 @@ fn answer(gate: GateId, text: &str) -> Command {
     let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
     let note = rest.to_owned();
     match verb {
-        "approve" => Command::Approve { gate: Some(gate), note },
+        "approve" => Command::Approve { gate: Some(gate), note, scope: None },
+        "approve-phase" => {
+            Command::Approve { gate: Some(gate), note, scope: Some(GrantScope::Phase) }
+        }
+        "approve-run" => Command::Approve { gate: Some(gate), note, scope: Some(GrantScope::Run) },
         "reject" => Command::Reject { gate: Some(gate), note },
         "retry" => Command::Retry { place: None, note, agent: None, from: None },
         "retry-from" => {

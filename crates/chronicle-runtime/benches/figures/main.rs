@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a measurement talks to a terminal")]
 
 mod agent;
+mod guard;
 mod history;
 mod list;
 mod measure;
@@ -36,6 +37,7 @@ const PARTS: &[Part] = &[
     Part { name: "agent", run: agent::rows },
     Part { name: "trees", run: trees::rows },
     Part { name: "list", run: list::rows },
+    Part { name: "guard", run: guard::rows },
     Part { name: PEERS, run: peers::rows },
 ];
 const PEERS: &str = "peers";

@@ -13,6 +13,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Call, Issues, RunStarted, ToolKind};
+use chronicle_core::guard::Judgement;
 use serde_json::{Value, json};
 
 /// Rounds of tool call, end and usage in one attempt: an hour or two of a real agent.
@@ -74,6 +75,7 @@ fn started(text: &str) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        rules: None,
         carried: None,
     }
 }
@@ -85,7 +87,10 @@ pub(crate) fn work(attempt: u32, number: u64) -> Input {
     let what = match number % 3 {
         0 => {
             let call = Call::new(&call, "edit", &edit(round), &[]);
-            AttemptReport::ToolCalled { call: Box::new(Call { kind: ToolKind::Edit, ..call }) }
+            AttemptReport::ToolCalled {
+                call: Box::new(Call { kind: ToolKind::Edit, ..call }),
+                judged: Judgement::Clear,
+            }
         }
         1 => AttemptReport::ToolEnded { call, ok: true },
         _ => AttemptReport::Usage {

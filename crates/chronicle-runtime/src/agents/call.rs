@@ -10,6 +10,8 @@ pub struct RawCall {
     pub call: Call,
     /// The complete input: a guard must not judge a part of it.
     pub input: Value,
+    /// The folder that it begins in, if the agent says so: a shell may be elsewhere than where its worker was started.
+    pub folder: Option<String>,
 }
 
 /// What an adapter knows about a tool for certain.
@@ -28,6 +30,11 @@ impl From<ToolKind> for KnownTool {
 impl RawCall {
     pub(super) fn new(id: &str, tool: &str, input: Value, known: &KnownTool, by: Caller) -> Self {
         let call = Call::new(id, tool, &input, known.volatile);
-        Self { call: Call { kind: known.kind, by, ..call }, input }
+        Self { call: Call { kind: known.kind, by, ..call }, input, folder: None }
+    }
+
+    /// The same call, made in that folder.
+    pub(super) fn at(self, folder: Option<&str>) -> Self {
+        Self { folder: folder.map(str::to_owned), ..self }
     }
 }

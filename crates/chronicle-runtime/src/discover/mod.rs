@@ -50,7 +50,7 @@ pub use settings::{FoundSettings, save_settings, settings, settings_files};
 
 use crate::project::Project;
 use personas::FoundTeam;
-use rules::FoundRules;
+pub use rules::FoundRules;
 
 /// Who a definition belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,6 +94,8 @@ pub struct Catalog {
     pub teams: Vec<FoundTeam>,
     /// Files of rules that hold here.
     pub rules: Vec<FoundRules>,
+    /// Files of rules that workflows may name, each with its name.
+    pub named_rules: Vec<(String, FoundRules)>,
     /// Problems of files and folders that define nothing.
     pub problems: FileProblems,
     /// True if a person accepts that some fields are not enforced.
@@ -168,7 +170,8 @@ pub fn find_in(places: &Places) -> Catalog {
     problems.absorb(wrong);
     tell_commands(&mut workflows);
     let rules = rules::find(places);
-    Catalog { workflows, personas, teams, rules, problems, accepts_unenforced: false }
+    let named_rules = rules::find_named(places);
+    Catalog { workflows, personas, teams, rules, named_rules, problems, accepts_unenforced: false }
 }
 
 /// Reports two workflows with the same command: the first one gets it.
@@ -226,6 +229,7 @@ impl Catalog {
         });
         loaded.problems.extend(hidden);
         self.judge_personas(&mut loaded);
+        self.judge_rules(&mut loaded);
         loaded
     }
 

@@ -21,16 +21,20 @@ use std::time::Duration;
 
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::engine::work::Work;
-use chronicle_core::event::CrashClass;
-use chronicle_core::event::input::{AttemptReport, EndSeen, FinalText};
+use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText};
+use chronicle_core::event::signal::is_ours;
+use chronicle_core::event::{Caller, CrashClass, Verdict};
+use chronicle_core::guard::{AskedCall, Judgement};
+use chronicle_core::words;
 
 use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
 use super::watchdog::Watchdog;
-use crate::agents;
+use crate::agents::{self, RawCall};
 use crate::fail::{self, Point};
+use crate::guard::Guard;
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
@@ -57,7 +61,26 @@ impl AgentStop {
 
     /// Gives the answer to a question; whether it is on its way.
     pub(super) fn answer(&self, request: &str, text: &str) -> bool {
-        let is_told = self.said(self.shared.voice.answer_question(request, text));
+        self.answer_later(request, &Answer::Accepted(text.to_owned()))
+    }
+
+    /// Gives the verdict on a call that waited; whether it is on its way.
+    pub(super) fn verdict(&self, call: &str, verdict: &Verdict) -> bool {
+        // It made the call once more and was answered there, or waits no longer.
+        if !self.shared.voice.is_asked(call) {
+            return true;
+        }
+        // A person allowed what they saw. Where its paths lead may have changed since.
+        let forbidden = self.shared.forbidden_now(call).filter(|_| *verdict == Verdict::Allowed);
+        let verdict = &forbidden.map_or_else(|| verdict.clone(), Verdict::Denied);
+        let may_run = *verdict == Verdict::Allowed;
+        // First: the tool may end before this returns, and its end must find the verdict.
+        self.shared.decided().push((call.to_owned(), may_run));
+        self.answer_later(call, &Answer::Verdict(verdict.clone()))
+    }
+
+    fn answer_later(&self, request: &str, answer: &Answer) -> bool {
+        let is_told = self.said(self.shared.voice.answer_later(request, answer));
         if is_told {
             self.shared.watchdog.answered(request);
         }
@@ -121,11 +144,20 @@ struct AgentShared {
     /// Tells lines of its standard error that explain no end.
     is_noise: fn(&str) -> bool,
     voice: Voice,
+    guard: Arc<Guard>,
+    /// Calls that a person is asked about, as the agent printed them.
+    waiting: Mutex<Vec<RawCall>>,
+    /// Verdicts on calls that waited, which its reader has not seen yet.
+    decided: Mutex<Vec<(String, bool)>>,
     end: Mutex<LastWords>,
 }
 
 /// Starts the threads that tend the agent, and then the agent under a keeper.
-pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<EndSeen>> {
+pub(super) fn start(
+    context: Arc<Context>,
+    guard: Arc<Guard>,
+    work: Work,
+) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let works_in = works_in(&context, &work)?;
     // Scripts and programs are named relative to the project, wherever the attempt works.
@@ -170,6 +202,9 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<AgentStop, Box<
         died_of,
         is_cause,
         is_noise,
+        guard,
+        waiting: Mutex::default(),
+        decided: Mutex::default(),
         end: Mutex::new(LastWords::new()),
         context,
     });
@@ -187,6 +222,45 @@ impl AgentShared {
             let request = request.to_owned();
             self.reporter.tell(AttemptReport::Withdrew { request });
         }
+    }
+
+    /// What the rules say to a call. It is judged on the thread that reads the agent, never on the driver's.
+    fn judge(&self, raw: &RawCall) -> Judgement {
+        let call = AskedCall {
+            tool: &raw.call.tool,
+            kind: raw.call.kind,
+            input: &raw.input,
+            by_sub_agent: raw.call.by == Caller::SubAgent,
+            is_signal: is_ours(&raw.call.tool),
+        };
+        // The lists are the engine's: only it knows where the worker stands.
+        let judged = self.guard.judge(&call, None, raw.folder.as_deref());
+        // It was judged by what the agent printed. What is said of it goes to the ledger and to people.
+        judged.said(|why| self.context.redactor.redact(why).into_owned())
+    }
+
+    /// Remembers a call until a person has answered.
+    fn waits(&self, raw: &RawCall) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|it| it.call.id != raw.call.id);
+        waiting.push(raw.clone());
+    }
+
+    /// Why a call that a person allowed may not run after all: it is judged again with the paths as they are now.
+    fn forbidden_now(&self, call: &str) -> Option<String> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = waiting.iter().position(|it| it.call.id == call)?;
+        let raw = waiting.swap_remove(at);
+        drop(waiting);
+        let Judgement::Deny { rule, why } = self.judge(&raw) else { return None };
+        let told = words::forbidden(&rule, &why);
+        let call = Box::new(raw.call);
+        self.reporter.tell(AttemptReport::ToolRefused { call, why: told.clone() });
+        Some(told)
+    }
+
+    fn decided(&self) -> MutexGuard<'_, Vec<(String, bool)>> {
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn last_words(&self) -> MutexGuard<'_, LastWords> {

@@ -46,6 +46,7 @@ use crate::cookie::Cookies;
 use crate::discover;
 use crate::driver::World;
 use crate::fail::{self, Point};
+use crate::guard::Guard;
 use crate::inbox::{Asker, InboxMessage, reported};
 use crate::link::Secrets;
 use crate::process::Control;
@@ -86,6 +87,8 @@ pub(crate) struct Context {
 /// The real world: processes and clocks.
 pub(crate) struct Processes {
     context: Arc<Context>,
+    /// What judges the calls of agents; made with the first one, since a new run has no rules before its first line.
+    guard: Option<Arc<Guard>>,
     running: BTreeMap<AttemptId, Running>,
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.
     unknown: BTreeSet<AttemptId>,
@@ -133,7 +136,7 @@ impl Processes {
         });
         let (running, unknown) = (BTreeMap::new(), state.live.clone());
         let notices = Notices::new(Arc::clone(&context), state);
-        Ok(Self { context, running, unknown, timers, recordings, notices })
+        Ok(Self { context, guard: None, running, unknown, timers, recordings, notices })
     }
 
     /// Whether people are told when they are needed.
@@ -151,7 +154,12 @@ impl Processes {
         }
         // From the state as it is now. The handover is the one that was kept when the attempt was decided (`agent/order.rs`).
         let work = work::work(state, id)?;
-        match self.begin(work) {
+        let begun = if work.is_shell() {
+            shell::start(Arc::clone(&self.context), work).map(Running::Shell)
+        } else {
+            self.begin(state, work)
+        };
+        match begun {
             Ok(running) => {
                 self.running.insert(id, running);
                 None
@@ -161,13 +169,22 @@ impl Processes {
         }
     }
 
-    fn begin(&self, work: Work) -> Result<Running, Box<EndSeen>> {
-        let context = Arc::clone(&self.context);
-        if work.is_shell() {
-            shell::start(context, work).map(Running::Shell)
-        } else {
-            agent::start(context, work).map(Running::Agent)
+    fn begin(&mut self, state: &State, work: Work) -> Result<Running, Box<EndSeen>> {
+        // Without one of its rules nothing may begin.
+        let guard = self.guard(state).map_err(|why| {
+            agent::cannot_start(format!("the rules of this run cannot be used: {why}"))
+        })?;
+        agent::start(Arc::clone(&self.context), guard, work).map(Running::Agent)
+    }
+
+    /// The guard of this run, by the rules that were frozen when it began.
+    fn guard(&mut self, state: &State) -> Result<Arc<Guard>, String> {
+        if let Some(guard) = &self.guard {
+            return Ok(Arc::clone(guard));
         }
+        let run = state.run.as_ref().ok_or("it has not begun")?;
+        let guard = Guard::of_run(run, &self.context.folder)?;
+        Ok(Arc::clone(self.guard.insert(Arc::new(guard))))
     }
 
     fn stop(&mut self, id: AttemptId) -> Option<Input> {
@@ -196,6 +213,16 @@ impl Processes {
         let Some(Running::Agent(agent)) = self.running.get(&id) else { return None };
         let attempt = state.attempt(id)?;
         let is_told = match message {
+            ToTell::Verdict(gate) => {
+                let held = attempt.held.iter().find(|held| held.gate == gate)?;
+                let Some(verdict) = &held.verdict else {
+                    // Decided only now that its agent is known to be here: a yes for one call must not be used up by one that
+                    // died with its supervisor.
+                    let (active_ms, what) = (attempt.active_ms, state.made_again(held)?);
+                    return Some(reported(Report::Attempt { attempt: id, active_ms, what }));
+                };
+                agent.verdict(&held.call, verdict)
+            }
             ToTell::Note(note) => {
                 let frame = state.frames.get(&attempt.intent.place.frame())?;
                 let note = frame.notes.iter().find(|known| known.id == note)?;
@@ -286,7 +313,8 @@ impl World for Processes {
                 // Already handled by `timers.keep` above.
                 Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
-                    self.recordings.perform(state, effect)
+                    let guard = self.guard(state).ok();
+                    self.recordings.perform(state, effect, guard)
                 }
             })
             .collect()

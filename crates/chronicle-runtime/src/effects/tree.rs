@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chronicle_core::base::ids::{Cause, FolderId, TreeId};
+use chronicle_core::base::ids::{Cause, FolderId, SHELL, TreeId};
 use chronicle_core::event::input::{Input, Report};
 use chronicle_core::event::trees::{
     Changes, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
@@ -15,6 +15,7 @@ use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Stretch};
 
 use crate::fail::{self, Point};
+use crate::guard::Guard;
 use crate::inbox::{InboxMessage, reported};
 use crate::process::Leash;
 use crate::project::{Project, RunFolder};
@@ -45,6 +46,8 @@ struct TreeJob {
     of: FolderId,
     cause: Cause,
     what: TreeWork,
+    /// What finds changes that the rules forbid.
+    guard: Option<Arc<Guard>>,
     /// Larger files are not recorded.
     max_bytes: u64,
     /// Ends a git that would not end by itself.
@@ -100,12 +103,18 @@ impl Recordings {
     }
 
     /// Starts a due job, unless it is running.
-    pub(super) fn perform(&mut self, state: &State, effect: &Effect) -> Option<Input> {
+    pub(super) fn perform(
+        &mut self,
+        state: &State,
+        effect: &Effect,
+        guard: Option<Arc<Guard>>,
+    ) -> Option<Input> {
         // The cause identifies the job: the same effect stays due until its report is decided.
         if !self.running.insert(effect.cause) {
             return None;
         }
-        let job = job(&self.folder, state, effect, self.max_bytes)?;
+        let guard = guard.filter(|_| is_by_worker(state, effect));
+        let job = TreeJob { guard, ..job(&self.folder, state, effect, self.max_bytes)? };
         let job = Arc::new(TreeJob { leash: self.leash.clone(), ..job });
         let (its_job, opened) = (Arc::clone(&job), Arc::clone(&self.opened));
         let inbox = self.inbox.clone();
@@ -125,8 +134,16 @@ pub(super) fn finish(folder: &RunFolder, state: &State, effect: &Effect) -> Opti
     if matches!(effect.action, Action::RecordTree(Moment::Before(_))) {
         return None;
     }
-    let job = job(folder, state, effect, max_bytes(folder))?;
+    let run = state.run.as_ref().filter(|_| is_by_worker(state, effect));
+    let guard = run.and_then(|run| Guard::of_run(run, folder).ok()).map(Arc::new);
+    let job = TreeJob { guard, ..job(folder, state, effect, max_bytes(folder))? };
     Some(reported(job.perform(&mut Opened::default())))
+}
+
+/// True if a worker's changes are to be recorded. The commands of a workflow are its author's, and the rules do not judge them.
+fn is_by_worker(state: &State, effect: &Effect) -> bool {
+    let Action::RecordTree(Moment::After(id)) = effect.action else { return false };
+    state.attempt(id).is_some_and(|attempt| attempt.intent.agent != SHELL)
 }
 
 fn max_bytes(folder: &RunFolder) -> u64 {
@@ -146,7 +163,8 @@ pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecord
     let what = TreeWork::Record(moment, Before::default());
     let max_bytes = max_bytes(folder);
     let leash = Leash::default();
-    let job = TreeJob { folder: folder.clone(), of, cause, what, max_bytes, leash };
+    let folder = folder.clone();
+    let job = TreeJob { folder, of, cause, what, guard: None, max_bytes, leash };
     job.record(&mut Opened::default(), moment, &before(state, of, moment))
 }
 
@@ -161,7 +179,7 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Op
         return None;
     };
     let (folder, leash) = (folder.clone(), Leash::default());
-    Some(TreeJob { folder, of, cause: effect.cause, what, max_bytes, leash })
+    Some(TreeJob { folder, of, cause: effect.cause, what, guard: None, max_bytes, leash })
 }
 
 fn before(state: &State, of: FolderId, moment: Moment) -> Before {
@@ -226,6 +244,12 @@ impl TreeJob {
             // The first tree of a run has nothing to be compared with.
             (None, _) => (recorded.tree, Changes::default(), None),
         };
+        let (forbidden, forbidden_files) = match (&before.tree, moment, &self.guard) {
+            (Some(base), Moment::After(_), Some(guard)) if *base != tree => {
+                guard.forbidden(&trees.changed_files(base, &tree)?)
+            }
+            _ => (0, Vec::new()),
+        };
         let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
         let head = trees::head(place, &self.leash);
         let moved = trees::moved(place, &self.leash, before.head.as_ref(), head.as_ref());
@@ -238,6 +262,8 @@ impl TreeJob {
             unreadable_files: recorded.unreadable_files,
             too_large: recorded.too_large,
             too_large_files: recorded.too_large_files,
+            forbidden,
+            forbidden_files,
             moved: moved
                 .filter(|_| matches!(moment, Moment::After(_)))
                 .map(|it| Box::new(self.redacted(it))),

@@ -16,7 +16,7 @@ pub(super) type Message = Receiver<Vec<String>>;
 pub(super) struct Voice {
     adapter: Mutex<Box<dyn Adapter>>,
     outbox: Mutex<Option<SyncSender<Message>>>,
-    /// Questions from this agent's own output; others wait at the link.
+    /// Questions and calls from this agent's own output that a person is asked about; others wait at the link.
     asked: Mutex<BTreeSet<String>>,
 }
 
@@ -98,15 +98,19 @@ impl Voice {
         self.try_say(|adapter| adapter.note(text))
     }
 
-    /// Sends a person's answer to a question from this agent's output.
-    pub(super) fn answer_question(&self, request: &str, text: &str) -> Spoken {
+    /// Whether this agent waits for an answer that comes later.
+    pub(super) fn is_asked(&self, request: &str) -> bool {
+        lock(&self.asked).contains(request)
+    }
+
+    /// Sends a person's answer to what this agent asked in its output.
+    pub(super) fn answer_later(&self, request: &str, answer: &Answer) -> Spoken {
         // The question was withdrawn or answered meanwhile. An agent may take an answer that it does not expect for something
         // else.
         if !lock(&self.asked).contains(request) {
             return Spoken::Nothing;
         }
-        let answer = Answer::Accepted(text.to_owned());
-        let said = self.try_say(|adapter| adapter.answer(request, &answer));
+        let said = self.try_say(|adapter| adapter.answer(request, answer));
         if matches!(said, Spoken::Lines(_)) {
             // Only once it was sent. Otherwise it stays due and is tried again.
             lock(&self.asked).remove(request);
@@ -206,11 +210,12 @@ mod tests {
     #[test]
     fn an_answer_that_finds_no_room_is_said_later() {
         let (voice, to_agent) = voice(1);
+        let blue = Answer::Accepted("blue".to_owned());
         assert!(is_said(&voice.note("first")));
-        assert!(!is_said(&voice.answer_question("q2", "blue")));
+        assert!(!is_said(&voice.answer_later("q2", &blue)));
         lines(&to_agent);
-        assert!(is_said(&voice.answer_question("q2", "blue")));
+        assert!(is_said(&voice.answer_later("q2", &blue)));
         assert!(lines(&to_agent).concat().contains("blue"));
-        assert!(!is_said(&voice.answer_question("q2", "blue")), "once");
+        assert!(!is_said(&voice.answer_later("q2", &blue)), "once");
     }
 }

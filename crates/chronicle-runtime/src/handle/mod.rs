@@ -9,6 +9,7 @@ pub mod agents;
 pub mod definitions;
 mod driven;
 mod files;
+pub mod guard;
 mod handovers;
 mod leftovers;
 pub mod machine;

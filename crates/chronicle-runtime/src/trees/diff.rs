@@ -182,6 +182,18 @@ pub(super) struct DiffEntry {
 pub(super) const NO_MODE: &str = "000000";
 
 impl Trees {
+    /// Every file that differs, and whether it was removed.
+    pub fn changed_files(
+        &self,
+        from: &TreeId,
+        to: &TreeId,
+    ) -> Result<Vec<(String, bool)>, TreesError> {
+        let file = |entry: &DiffEntry| {
+            (String::from_utf8_lossy(&entry.name).into_owned(), entry.after.0 == NO_MODE)
+        };
+        Ok(self.entries(from, to)?.iter().map(file).collect())
+    }
+
     /// Every name that differs, without rename detection.
     pub(super) fn entries(&self, from: &TreeId, to: &TreeId) -> Result<Vec<DiffEntry>, TreesError> {
         // Without renames: an undo treats each name by itself.

@@ -164,7 +164,8 @@ fn compare(what: &str, scripts: &[String]) {
     let (mut commands, mut unknown, mut wrong) = (0, 0, 0);
     for batch in scripts.chunks(BATCH) {
         for (script, real) in batch.iter().zip(commands_of(bash, batch)) {
-            let told = acts(script, ShellSetting { folder: Some("/project"), home: None });
+            let told =
+                acts(script, ShellSetting { folder: Some("/project"), home: None, project: None });
             commands += real.len();
             if told.unknown.iter().any(hides) {
                 unknown += 1;

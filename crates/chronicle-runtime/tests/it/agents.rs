@@ -34,7 +34,7 @@ pub(crate) fn order() -> Order {
         followup: None,
         model: Some("big".to_owned()),
         thinking: None,
-        tools: Tools { allow: None, deny: vec!["bash".to_owned()], own_only: false },
+        tools: Tools { deny: vec!["bash".to_owned()], ..Tools::default() },
         targets: vec!["review".into()],
         project: PathBuf::from("/p"),
         chronicle: PathBuf::from("/bin/c"),
@@ -81,8 +81,8 @@ fn work_is_seen_as_it_is_told() {
 "#), @r#"
     Text("Looking.")
     Thought("Hm.")
-    ToolCall(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: Worker, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")} })
-    Permission(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: SubAgent, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")} })
+    ToolCall(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: Worker, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None })
+    Permission(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: SubAgent, sum: 50b33fc616807487, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None })
     ToolEnd { call: "c1", ok: true }
     FileChange { path: "src/a.rs", change: Created }
     Question { request: "q1", question: "Which?", options: ["a", "b"], closed: false, waits_ms: None }

@@ -103,7 +103,7 @@ fn a_tool_is_of_the_kind_that_its_adapter_knows_for_sure() {
     let tools = ["Bash", "Read", "Write", "Edit", "Grep", "WebFetch", "Task", "mcp__docs__find"];
     assert_eq!(kinds("claude", &tools), "run read write edit search fetch agent mcp");
     let tools = ["bash", "read", "Monitor", "TodoWrite", "mcp__chronicle__signal_back"];
-    assert_eq!(kinds("claude", &tools), "unknown unknown unknown other mcp");
+    assert_eq!(kinds("claude", &tools), "unknown unknown run other mcp");
     let tools = ["bash", "read", "write", "edit", "grep", "find", "ls", "signal_back", "Bash"];
     assert_eq!(kinds("pi", &tools), "run read write edit search search search other unknown");
     assert_eq!(kinds("command:agent", &["bash", "Shell", "read"]), "run run unknown");

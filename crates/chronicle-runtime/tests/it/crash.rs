@@ -87,6 +87,12 @@ g1: answer blue
 g2: answer so
 g3: answer so"#,
 );
+const PERMISSIONS: Scenario = (
+    "permissions",
+    "{name: P, phases: {work: {next: [then]}, then: {}}}",
+    "work: usage 2; held rm a; usage 3; held rm b; go then\nthen: held rm a; usage 4; go done\n\
+     g1: approve\ng2: reject no\ng3: approve\ng4: approve",
+);
 const HELP: Scenario = (
     "help",
     "{name: H, phases: {build: {next: [ship]}, ship: {}}}",
@@ -101,6 +107,11 @@ const WAITS: Scenario = (
     "{name: W, phases: {plan: {next: [build]}, build: {}}}",
     "plan: overload; usage 3; go build\nbuild: overload; overload; usage 4; go done",
 );
+
+#[test]
+fn permissions() {
+    every_death(&PERMISSIONS);
+}
 
 #[test]
 fn waits() {
@@ -469,6 +480,7 @@ impl Trial {
             on_gate: None,
             isolated: false,
             inputs: true,
+            rules: None,
             carried: None,
         }))
     }
@@ -485,7 +497,7 @@ impl Trial {
                 let (from, to) = (TreeId::from("now"), TreeId::from("then"));
                 Command::Undo { what: note, from, to, back: None }
             }
-            "approve" | "undo" => Command::Approve { gate: Some(gate), note },
+            "approve" | "undo" => Command::Approve { gate: Some(gate), note, scope: None },
             "reject" => Command::Reject { gate: Some(gate), note },
             "go" => Command::Go { place: Place::new(rest), note: String::new() },
             "retry" => Command::Retry { place: None, note, agent: None, from: None },

@@ -29,7 +29,7 @@ use chronicle_runtime::for_tests::driver::{InboxMessage, Watch, World, reported}
 use chronicle_runtime::for_tests::fail::{self, Point};
 use chronicle_runtime::for_tests::ledger::Head;
 
-use crate::world_moves::calls;
+use crate::world_moves::{calls, made_again, needs_leave};
 
 /// When agents write down how far they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,6 +257,7 @@ impl<'a> Simulated<'a> {
             "tool" => {
                 self.about(id, calls(&format!("c{at}"), rest, ""));
             }
+            "held" => return self.needs_leave(id, &format!("c{at}"), rest),
             "file" => {
                 let (path, change) = (rest.to_owned(), Change::Changed);
                 self.about(id, AttemptReport::FileChanged { path, change });
@@ -264,6 +265,15 @@ impl<'a> Simulated<'a> {
             other => panic!("no such move: {other}"),
         }
         self.working.get_mut(&id).unwrap().next += 1;
+    }
+
+    /// A call that waits for leave is over once its verdict is heard.
+    fn needs_leave(&mut self, attempt: AttemptId, id: &str, command: &str) {
+        let what = needs_leave(id, command);
+        let input = reported(Report::Attempt { attempt, active_ms: 10, what });
+        let (reply, answer) = sync_channel(1);
+        self.inbox.try_send(InboxMessage::Input(Box::new(input), Some(reply))).unwrap();
+        self.working.get_mut(&attempt).unwrap().asked = Some((id.to_owned(), answer));
     }
 
     fn signal(&mut self, attempt: AttemptId, request: String, text: &str) {
@@ -348,8 +358,11 @@ impl World for Simulated<'_> {
                     self.work(state, attempt);
                 }
                 Action::Tell(id, message) => {
-                    self.answered(state.attempt(id).unwrap());
-                    self.about(id, AttemptReport::Told(message));
+                    let again = made_again(state, id, message);
+                    if again.is_none() {
+                        self.answered(state.attempt(id).unwrap());
+                    }
+                    self.about(id, again.unwrap_or(AttemptReport::Told(message)));
                 }
                 Action::WaitUntil { attempt, .. } => {
                     let timer = TimerKind::Wait;

@@ -206,7 +206,7 @@ fn a_refused_command_is_answered_and_leaves_no_line() {
 
     let commands = [
         Command::Start(Box::new(start(TWO))),
-        Command::Approve { gate: Some(GateId(1)), note: String::new() },
+        Command::Approve { gate: Some(GateId(1)), note: String::new(), scope: None },
         Command::Reject { gate: None, note: "no".to_owned() },
         Command::Retry { place: None, note: String::new(), agent: None, from: None },
     ];

@@ -6,6 +6,7 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::{Caller, Event, ToolCalled, ToolKind, Verdict};
+use chronicle_core::guard::Judgement;
 use chronicle_runtime::for_tests::ledger::{
     Cursor, Head, Holder, Ledger, LedgerError, Sum, Writer, encode, open,
 };
@@ -36,6 +37,8 @@ pub(crate) fn line(seq: u64) -> Line {
                 start_file: false,
                 verdict: Verdict::Denied("no".to_owned()),
                 unasked: false,
+                judged: Judgement::Clear,
+                gate: None,
                 active_ms: seq,
             }),
         ],

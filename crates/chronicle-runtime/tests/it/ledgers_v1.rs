@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 32] = [
+const STORIES: [(&str, &str, &str); 33] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -108,6 +108,13 @@ const STORIES: [(&str, &str, &str); 32] = [
          g2: answer 2
          g3: answer like this
          g4: answer done"#,
+    ),
+    (
+        "permissions",
+        "{name: Permissions, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: session s; held rm a; person approve; forbidden rm -rf b; held rm c; person approve-phase; \
+            held rm c; held rm d; go build
+         build: session b; held rm c; person approve-run; held rm c; held rm e; person reject keep it; held rm e; go done",
     ),
     (
         "help",

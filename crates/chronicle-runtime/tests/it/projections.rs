@@ -150,8 +150,8 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
-    assert!(text.starts_with(r#"{"format":29,"#), "{text}");
-    let earlier = text.replacen(r#""format":29"#, r#""format":4"#, 1);
+    assert!(text.starts_with(r#"{"format":30,"#), "{text}");
+    let earlier = text.replacen(r#""format":30"#, r#""format":4"#, 1);
     fs::write(&cache, &earlier).unwrap();
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // A place in the ledger was once called by what it counts.
@@ -192,7 +192,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
     let run = waiting(folder.path(), "0199-a");
     let (head, state) = folded(&run);
     ledger::save(&ledger_of(&run), &head, &state).unwrap();
-    record(&run, Command::Approve { gate: None, note: String::new() });
+    record(&run, Command::Approve { gate: None, note: String::new(), scope: None });
     fs::remove_file(run.path.join("state.cache")).unwrap();
     assert_eq!(view(&run).status, Standing::Ready);
     assert_eq!(handle::row(&run).unwrap().needs_you, 0);
@@ -202,7 +202,7 @@ fn a_recorded_command_decides_on_the_cache_as_on_the_ledger() {
 fn a_forged_cache_decides_nothing() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (run, other) = (waiting(folder.path(), "0199-a"), waiting(elsewhere.path(), "0199-a"));
-    record(&other, Command::Approve { gate: None, note: String::new() });
+    record(&other, Command::Approve { gate: None, note: String::new(), scope: None });
     // The state of a run whose gate was answered, under a head and a sum that fit this one.
     let ((head, _), (_, answered)) = (folded(&run), folded(&other));
     ledger::save(&ledger_of(&run), &head, &answered).unwrap();

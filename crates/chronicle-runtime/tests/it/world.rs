@@ -212,7 +212,8 @@ impl World for Agents<'_> {
                     self.end(id, EndSeen { stopped: true, ..EndSeen::default() });
                 }
                 Action::Tell(id, message) => {
-                    self.send(id, Move::Report(AttemptReport::Told(message)));
+                    let again = world_moves::made_again(state, id, message);
+                    self.send(id, Move::Report(again.unwrap_or(AttemptReport::Told(message))));
                 }
                 Action::WaitUntil { attempt, .. } => {
                     self.send(attempt, Move::Timer(TimerKind::Wait));
@@ -266,8 +267,11 @@ impl Agents<'_> {
         }
         let at = *self.story.progress.entry(key.clone()).or_default();
         let text = self.move_at(intent, at);
-        // A question that is given up at once: who waits for an answer does nothing else.
-        let withdrawn = self.move_at(intent, at + 1).filter(|text| text.starts_with("withdraw"));
+        // A question that is given up, or a call that is answered at once: who waits does nothing else.
+        let waits = text.as_ref().is_some_and(|text| text.starts_with("held "));
+        let withdrawn = self
+            .move_at(intent, at + 1)
+            .filter(|text| text.starts_with("withdraw") || (waits && text.starts_with("person ")));
         let goes_on = text.as_ref().is_some_and(|text| Move::is_after_leaving(text));
         // Ending a turn is no move of the script.
         if !attempt.is_leaving() || goes_on {
@@ -384,6 +388,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         isolated: false,
         inputs: true,
+        rules: None,
         carried: None,
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),

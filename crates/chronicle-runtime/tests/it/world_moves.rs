@@ -6,16 +6,49 @@ use chronicle_core::base::ids::{
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
+use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Call, Change, CrashClass, Issues, LedgerRepaired};
+use chronicle_core::event::{
+    Call, Change, CrashClass, GrantScope, Issues, LedgerRepaired, Message,
+};
+use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
+use chronicle_core::state::State;
 
 /// A call as an adapter reports it. The input is JSON, or else a text; it is shown as it stands here.
 pub(crate) fn calls(id: &str, tool: &str, input: &str) -> AttemptReport {
     let whole = serde_json::from_str(input).unwrap_or_else(|_| input.into());
     let call = Call { shown: input.to_owned(), ..Call::new(id, tool, &whole, &[]) };
-    AttemptReport::ToolCalled { call: Box::new(call) }
+    AttemptReport::ToolCalled { call: Box::new(call), judged: Judgement::Clear }
+}
+
+/// A shell command that needs a person's leave.
+pub(crate) fn needs_leave(id: &str, command: &str) -> AttemptReport {
+    let call = Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]);
+    let rule = RuleRef { kind: RuleKind::Command, text: "rm *".to_owned(), at: None };
+    let judged = Judgement::Ask { rule, why: "it deletes files".to_owned() };
+    AttemptReport::ToolCalled { call: Box::new(call), judged }
+}
+
+/// A shell command that a rule forbids.
+fn forbidden(id: &str, command: &str) -> AttemptReport {
+    let call = Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]);
+    let at = Some(RuleAt { file: "rules.yaml".to_owned(), line: 7 });
+    let rule = RuleRef { kind: RuleKind::Command, text: "rm -rf".to_owned(), at };
+    let judged = Judgement::Deny { rule, why: "it deletes everything".to_owned() };
+    AttemptReport::ToolCalled { call: Box::new(call), judged }
+}
+
+/// The report of a call that waits to be decided, if the message is its verdict: as a supervisor makes it again.
+pub(crate) fn made_again(
+    state: &State,
+    attempt: AttemptId,
+    message: Message,
+) -> Option<AttemptReport> {
+    let Message::Verdict(gate) = message else { return None };
+    let held = state.attempt(attempt)?.held.iter().find(|held| held.gate == gate)?;
+    state.made_again(held).filter(|_| held.verdict.is_none())
 }
 
 /// What an agent, or something about it, does next.
@@ -55,6 +88,8 @@ impl Move {
             "time-over" => return Self::Timer(TimerKind::Budget),
             "person" => return Self::Person(command(rest, None)),
             "session" => AttemptReport::Session(SessionId::new(format!("{rest}-{id}"))),
+            "held" => needs_leave(&call, rest),
+            "forbidden" => forbidden(&call, rest),
             "tool" => calls(&call, rest, "{}"),
             "shell" => calls(&call, "bash", &serde_json::json!({ "command": rest }).to_string()),
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
@@ -150,7 +185,9 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
     let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
     let note = rest.to_owned();
     match verb {
-        "approve" => Command::Approve { gate, note },
+        "approve" => Command::Approve { gate, note, scope: None },
+        "approve-phase" => Command::Approve { gate, note, scope: Some(GrantScope::Phase) },
+        "approve-run" => Command::Approve { gate, note, scope: Some(GrantScope::Run) },
         "reject" => Command::Reject { gate, note },
         "retry" => Command::Retry { place: None, note, agent: None, from: None },
         "retry-with" => {

@@ -39,7 +39,7 @@ pub(super) fn adopt(
     let source = Source { file: None, name: older.file.clone(), key, text: older.definition() };
     let mut loaded = catalog.of_text(&places, source, Format::Template);
     problems::judge(&loaded)?;
-    let rules = with_rules::judge(&catalog)?;
+    let rules = with_rules::judge(&setting.project, &catalog, &found.settings, &loaded.workflows)?;
     let mut personas = catalog.personas_of(&loaded.workflows);
     personas.extend(catalog.helpers(&loaded.workflows));
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, wishes)?;
@@ -54,13 +54,14 @@ pub(super) fn adopt(
         agent: chosen.agent,
         model: chosen.model,
         personas,
-        unenforced: unenforced.chain(rules).collect(),
+        unenforced: unenforced.chain(rules.unenforced).collect(),
         workflows: loaded.workflows,
         source: older.file.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: None,
         isolated: false,
         inputs: true,
+        rules: Some(rules.frozen),
         carried: Some(Box::new(carried)),
     };
     agents::check(setting, &found.settings, &start)?;

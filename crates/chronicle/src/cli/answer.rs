@@ -3,9 +3,9 @@
 //! A live supervisor acts on them at once. Otherwise they are recorded in the ledger, and `chronicle resume` acts on them.
 
 use chronicle_core::base::ids::{GateId, Place};
-use chronicle_core::event::GateKind;
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::Command;
+use chronicle_core::event::{GateKind, GrantScope};
 use chronicle_core::view::GateRow;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, RunFolder, agents, definitions};
@@ -24,7 +24,8 @@ use crate::terminal;
     override_usage = "chronicle approve [OPTIONS] [RUN] [GATE]",
     after_help = "Examples:
   chronicle approve                the only run that waits, its only gate
-  chronicle approve 5f3a9c1e g2"
+  chronicle approve 5f3a9c1e g2
+  chronicle approve 5f3a9c1e g3 --for phase   a tool call, and every one like it at this visit"
 )]
 pub(super) struct ApproveArgs {
     /// The run and the gate, as `chronicle status` shows them; each can be omitted if there is only one
@@ -33,6 +34,31 @@ pub(super) struct ApproveArgs {
     /// A note for the worker
     #[arg(long, default_value = "")]
     note: String,
+    /// How far the yes to a tool call reaches: this call, or every call that is exactly like it at this visit of the phase or in
+    /// the run
+    #[arg(long = "for", value_name = "REACH", value_enum)]
+    reach: Option<Reach>,
+}
+
+/// How far a yes to a tool call reaches.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Reach {
+    /// Only the call that waits
+    Once,
+    /// Every call like it at this visit of the phase
+    Phase,
+    /// Every call like it in the run
+    Run,
+}
+
+impl From<Reach> for GrantScope {
+    fn from(reach: Reach) -> Self {
+        match reach {
+            Reach::Once => Self::Once,
+            Reach::Phase => Self::Phase,
+            Reach::Run => Self::Run,
+        }
+    }
 }
 
 /// Reject at a gate; the worker is told why
@@ -168,13 +194,17 @@ pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, 
     if !setting.json {
         show_approved(&folder, gate);
     }
-    tell(setting, &folder, &Command::Approve { gate, note: args.note })
+    tell(
+        setting,
+        &folder,
+        &Command::Approve { gate, note: args.note, scope: args.reach.map(Into::into) },
+    )
 }
 
 /// Whether `approve` and `reject` answer it.
 fn is_approval(row: &GateRow) -> bool {
     match row.kind {
-        GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission => true,
         GateKind::Budget => row.lack == Some(Lack::Price),
         GateKind::Question | GateKind::Intervention => false,
     }
@@ -183,7 +213,8 @@ fn is_approval(row: &GateRow) -> bool {
 /// Shows what a yes is said to, before it is said.
 fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
     let Ok((view, _)) = handle::view(folder) else { return };
-    let kinds = [GateKind::ApprovalBefore, GateKind::ApprovalAfter, GateKind::Budget];
+    let kinds =
+        [GateKind::ApprovalBefore, GateKind::ApprovalAfter, GateKind::Budget, GateKind::Permission];
     let is_meant =
         |row: &&GateRow| gate.is_none_or(|gate| gate == row.gate) && kinds.contains(&row.kind);
     let Some(row) = view.needs_you.iter().find(is_meant) else { return };

@@ -201,7 +201,8 @@ impl CheckReport {
         for found in &catalog.personas {
             self.add_texts([&found.source], &found.problems);
         }
-        for found in &catalog.rules {
+        let named = catalog.named_rules.iter().map(|(_, found)| found);
+        for found in catalog.rules.iter().chain(named) {
             self.add_texts(&found.source, &found.read.problems);
         }
     }

@@ -3,7 +3,7 @@
 
 use chronicle_core::event::trees::{Changes, FileChange};
 use chronicle_core::event::{Change, has_numbers};
-use chronicle_core::view::GateRow;
+use chronicle_core::view::{CallRow, GateRow};
 use chronicle_core::words;
 
 /// Most commands and files that are shown; the rest is counted.
@@ -14,6 +14,7 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
     let context = words::about(gate.kind, &gate.context);
     let mut lines: Vec<String> =
         Some(context).filter(|text| !text.is_empty()).into_iter().collect();
+    lines.extend(gate.call.iter().flat_map(call));
     let is_numbered = has_numbers(&gate.options);
     lines.extend((1..).zip(&gate.options).map(|(number, option)| {
         let option = words::one_line(option);
@@ -25,6 +26,17 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
     lines.extend(commands(&gate.commands));
     if let Some(changes) = &gate.changes {
         lines.extend(changed(changes, gate, run));
+    }
+    lines
+}
+
+/// The whole call: what is said yes to must be seen, in as many lines as it has.
+fn call(call: &CallRow) -> Vec<String> {
+    let text = call.command.as_deref().unwrap_or(&call.input);
+    let mut lines = vec![format!("`{}` would get:", words::plain_line(&call.tool))];
+    lines.extend(text.lines().map(|line| format!("  {}", words::plain_line(line))));
+    if call.command_cut {
+        lines.push("  … and more: the command is longer than what is kept of it".to_owned());
     }
     lines
 }

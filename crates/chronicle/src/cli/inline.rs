@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chronicle_core::base::ids::{GateId, Place};
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_core::event::{GateKind, chosen, has_numbers};
+use chronicle_core::event::{GateKind, GrantScope, chosen, has_numbers};
 use chronicle_core::view::{GateRow, RunView};
 use chronicle_core::words::{self, GateWay};
 use chronicle_runtime::handle::{Remote, threads};
@@ -138,6 +138,11 @@ fn choices(gate: &GateRow) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             "Type `yes`, or `no` and why; an empty line answers later:".to_owned()
         }
+        GateKind::Permission => {
+            "Type `yes` for this call, `phase` or `run` for every call like it there, or `no` and why; an \
+             empty line answers later:"
+                .to_owned()
+        }
         GateKind::Budget if gate.lack == Some(Lack::Price) => {
             "Type `yes` to let it spend what cannot be counted, `no` (and why), or `cancel`; an empty line \
              answers later:"
@@ -229,13 +234,23 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
     let (id, note, place) = (Some(gate.gate), rest.trim().to_owned(), Some(gate.place.clone()));
     match (gate.kind, word.to_lowercase().as_str()) {
         (GateKind::Question, _) => Some(answer(gate, line)),
-        (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "y" | "yes" | "approve") => {
-            Some(Command::Approve { gate: id, note })
+        (
+            GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Budget,
+            "y" | "yes" | "approve",
+        ) => Some(Command::Approve { gate: id, note, scope: None }),
+        (
+            GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission,
+            "n" | "no" | "reject",
+        ) => Some(Command::Reject { gate: id, note }),
+        (GateKind::Permission, word) => {
+            let scope = match word {
+                "y" | "yes" | "approve" | "once" => None,
+                "phase" => Some(GrantScope::Phase),
+                "run" => Some(GrantScope::Run),
+                _ => return None,
+            };
+            Some(Command::Approve { gate: id, note, scope })
         }
-        (GateKind::ApprovalBefore | GateKind::ApprovalAfter, "n" | "no" | "reject") => {
-            Some(Command::Reject { gate: id, note })
-        }
-        (GateKind::Budget, "y" | "yes" | "approve") => Some(Command::Approve { gate: id, note }),
         (GateKind::Budget, "n" | "no" | "reject") if gate.lack == Some(Lack::Price) => {
             Some(Command::Reject { gate: id, note })
         }

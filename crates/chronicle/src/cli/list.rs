@@ -70,9 +70,14 @@ impl Page {
             format!("  {}  {}", self.strong(&found.team.name), self.row(&members, &found.origin))
         });
         self.section(&mut lines, "Teams", teams.collect());
-        let rules = catalog.rules.iter().flat_map(|found| {
+        let named = catalog.named_rules.iter().map(|(name, found)| (Some(name), found));
+        let all = catalog.rules.iter().map(|found| (None, found)).chain(named);
+        let rules = all.flat_map(|(name, found)| {
             let many = with_rules::counted(&found.read.rules);
-            let count = format!("{many}, not enforced by this version");
+            let count = match name {
+                Some(name) => format!("{many} for workflows with `guards: {{rules: [{name}]}}`"),
+                None => many,
+            };
             let first = format!("  {}", self.row(&count, &found.origin));
             let overrides = self.overrides(&found.overrides);
             [first].into_iter().chain(overrides).chain(self.problems(&found.read.problems))

@@ -18,6 +18,7 @@ mod environment;
 mod gate;
 mod gc;
 mod graph;
+mod guard;
 mod handover;
 mod init;
 mod inline;
@@ -93,6 +94,7 @@ enum Command {
     List(list::ListArgs),
     Check(check::CheckArgs),
     Graph(graph::GraphArgs),
+    Guard(guard::GuardArgs),
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
@@ -255,6 +257,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::List(args) => list::cmd_list(setting, &args),
         Command::Check(args) => check::cmd_check(setting, &args),
         Command::Graph(args) => graph::cmd_graph(setting, &args),
+        Command::Guard(args) => guard::cmd_guard(setting, &args),
         Command::Run(args) => run::cmd_run(setting, &args),
         Command::Resume(args) => resume::cmd_resume(setting, &args),
         Command::Runs(args) => runs::cmd_runs(setting, &args),

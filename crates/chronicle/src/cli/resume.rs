@@ -81,6 +81,8 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
         Standing::Waiting
             if view.waits.is_empty()
                 && view.waits_for.is_none()
+                // What only waits for leave to call a tool can go on without it.
+                && !view.goes_on
                 && !args.stay.stays(&settings)
                 && !live::is_inline(setting) =>
         {

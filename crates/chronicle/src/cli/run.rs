@@ -109,7 +109,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     problems::judge(&loaded)?;
     let task = task(args)?;
     refuse_inner(&loaded)?;
-    let rules = with_rules::judge(&catalog)?;
+    let rules = with_rules::judge(&setting.project, &catalog, &found.settings, &loaded.workflows)?;
     let mut personas = catalog.personas_of(&loaded.workflows);
     let team = with_rules::check_team(&catalog, args.team.as_deref(), &personas)?;
     let helpers = catalog.helpers(&loaded.workflows).into_iter();
@@ -123,12 +123,8 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     };
     let chosen = prepare(setting, &found.settings, &catalog, &mut loaded, &wishes)?;
     budget::limit(&args.limits, loaded.workflows.first_mut())?;
-    if args.model.is_some() {
-        for persona in &mut personas {
-            // The flag is for every phase. A persona's own model would win over the run's.
-            persona.model = None;
-        }
-    }
+    // The flag is for every phase. A persona's own model would win over the run's.
+    personas.iter_mut().filter(|_| args.model.is_some()).for_each(|it| it.model = None);
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let unenforced = unenforced.chain(catalog.unsupported_of(&loaded.workflows));
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
@@ -140,13 +136,14 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         agent: chosen.agent,
         model: chosen.model,
         personas,
-        unenforced: unenforced.chain(rules).collect(),
+        unenforced: unenforced.chain(rules.unenforced).collect(),
         workflows: loaded.workflows,
         source,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
         isolated: args.own.isolated,
         inputs: true,
+        rules: Some(rules.frozen),
         carried: None,
     };
     if args.dry_run {

@@ -2,7 +2,8 @@
 
 use chronicle_core::base::cells::pad;
 use chronicle_core::base::usage::Usage;
-use chronicle_core::view::{AttemptRow, BudgetRow, Mark, PhaseRow, RunView, Spent};
+use chronicle_core::definition::guard::BUILT_IN_NAME;
+use chronicle_core::view::{AttemptRow, BudgetRow, GuardFileRow, Mark, PhaseRow, RunView, Spent};
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
@@ -107,6 +108,7 @@ pub(super) fn say(view: &RunView) {
     );
     lines.extend(view.recording.then(|| format!("\n  {}", paint.ink(Ink::Busy, RECORDING))));
     lines.push(total(view));
+    lines.extend(guards_line(paint, view));
     lines.extend(view.budgets.iter().map(budget_line));
     lines.extend(fallback_lines(paint, view));
     lines.extend(wait_lines(paint, view));
@@ -171,7 +173,15 @@ fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
         .no_trees
         .as_ref()
         .map(|why| format!("\n  {} {}", paint.ink(Ink::Bad, "no trees:"), words::one_line(why)));
-    half.into_iter().chain(missed)
+    let forbidden = view.forbidden.iter().map(move |row| {
+        let sign = paint.ink(Ink::Bad, "forbidden change:");
+        let (path, rule) = (words::one_line(&row.path), words::one_line(&row.rule));
+        format!(
+            "\n  {sign} {} changed `{path}` against {rule}; `{}` takes it back",
+            row.attempt, row.next
+        )
+    });
+    half.into_iter().chain(missed).chain(forbidden)
 }
 
 /// Who works in whose place, and why.
@@ -272,6 +282,22 @@ fn total(view: &RunView) -> String {
     let facts = facts(view.attempts, &view.spent, view.active_ms);
     let of_work = if view.active_ms > 0 { " of work" } else { "" };
     format!("\n  {facts}{of_work}")
+}
+
+/// How many rules guard its workers' calls.
+fn guards_line(paint: Paint, view: &RunView) -> Option<String> {
+    let guards = view.guards.as_ref()?;
+    if guards.rules == 0 {
+        let none = "no rules: the built-in ones are turned off in your settings";
+        return Some(format!("  {} {none}", paint.ink(Ink::Bad, "guards:")));
+    }
+    let file = |it: &GuardFileRow| match it.file.as_str() {
+        BUILT_IN_NAME => format!("{} built in", it.rules),
+        file => format!("{} of {}", it.rules, words::one_line(file)),
+    };
+    let files: Vec<String> = guards.files.iter().filter(|it| it.rules > 0).map(file).collect();
+    let many = if guards.rules == 1 { "rule" } else { "rules" };
+    Some(format!("  guards: {} {many} ({})", guards.rules, files.join(", ")))
 }
 
 fn budget_line(row: &BudgetRow) -> String {

@@ -1,25 +1,39 @@
 //! What holds for a run beside its workflow: the rules over tool calls, and the team.
 
-use chronicle_core::definition::guard::{Rules, RulesRead};
+use std::path::Path;
+
+use chronicle_core::definition::guard::{FrozenRules, RuleFile, Rules, RulesRead};
 use chronicle_core::definition::persona::{Persona, Team};
-use chronicle_core::definition::workflow::Severity;
-use chronicle_runtime::handle::definitions::Catalog;
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{Severity, Workflow};
+use chronicle_runtime::handle::Project;
+use chronicle_runtime::handle::definitions::{Catalog, FoundRules};
 
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Refuses to start with rules that cannot be read; says of the others that this version does not enforce them. Gives what
-/// is to be recorded as not enforced.
-///
-/// A warning and no refusal: whoever keeps a rules file for another program would otherwise need a flag for every run, and
-/// would soon type it without reading.
-pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
+/// The rules of a new run.
+pub(super) struct RunRules {
+    /// What is frozen into it.
+    pub(super) frozen: FrozenRules,
+    /// What a person accepted as not enforced.
+    pub(super) unenforced: Vec<String>,
+}
+
+/// Freezes the rules that hold here. Refuses to start with a file of rules that cannot be read: a rule that is not understood may be
+/// the one that matters.
+pub(super) fn judge(
+    project: &Project,
+    catalog: &Catalog,
+    settings: &Settings,
+    workflows: &[Workflow],
+) -> Result<RunRules, Failure> {
     let mut unenforced = Vec::new();
-    for rules in &catalog.rules {
+    let all: Vec<&FoundRules> = catalog.rules.iter().chain(catalog.rules_of(workflows)).collect();
+    for rules in all.iter().filter(|rules| !rules.read.is_usable()) {
         let path = &rules.origin.path;
-        // A rule that cannot be read may be the one that matters, so nothing starts, although nothing enforces rules yet.
-        if !rules.read.is_usable() && !is_accepted(catalog, &rules.read) {
+        if !is_accepted(catalog, &rules.read) {
             for problem in &rules.read.problems {
                 terminal::talk(&problem.to_string());
             }
@@ -27,18 +41,20 @@ pub(super) fn judge(catalog: &Catalog) -> Result<Vec<String>, Failure> {
             return Err(Failure::new(Exit::Definition, what)
                 .hint(format!("mend `{path}`, or take it away if no rules are to hold")));
         }
-        if rules.read.rules.count() > 0 {
-            let many = counted(&rules.read.rules);
-            terminal::talk(&format!(
-                "Warning: this version does not enforce the {many} of {path}."
-            ));
-            unenforced.push(format!("{many} of `{path}`"));
-        }
+        unenforced.push(format!("lists in `{path}` that this version does not know"));
     }
-    Ok(unenforced)
+    // By the path in the project: that is what people know it by, wherever the project is.
+    let files = all.iter().filter_map(|rules| Some((rules.source.as_ref()?, &rules.read.rules)));
+    let files = files.map(|(source, rules)| {
+        let path = Path::new(&source.name).strip_prefix(project.root()).ok();
+        let file = RuleFile::new(source, rules);
+        RuleFile { name: path.map_or(file.name, |path| path.display().to_string()), ..file }
+    });
+    let files: Vec<RuleFile> = files.collect();
+    Ok(RunRules { frozen: FrozenRules::new(files, settings.built_in_rules()), unenforced })
 }
 
-/// A person may accept lists of rules that this version does not know: they would be no more enforced than the others.
+/// A person may accept lists of rules that this version does not know: they are then not enforced, which the run says for as long as it lives.
 fn is_accepted(catalog: &Catalog, read: &RulesRead) -> bool {
     let mut errors = read.problems.iter().filter(|it| it.severity == Severity::Error);
     catalog.accepts_unenforced && errors.all(|problem| problem.code == "unknown-field")

@@ -68,9 +68,9 @@ fn a_workflow_without_anything_to_do_is_refused() {
 
 #[test]
 fn a_field_that_this_version_would_ignore_is_refused_by_name() {
-    let (session, said) = run(format!("{WORKFLOW}\nguards: {{rules: []}}\n"));
+    let (session, said) = run(format!("{WORKFLOW}\nguards: {{rules: [nosuch]}}\n"));
     let said = is_refused(&session, said, 3);
-    assert!(said.stderr.contains("`guards`"), "{}", said.stderr);
+    assert!(said.stderr.contains("no file of rules `nosuch`"), "{}", said.stderr);
     assert!(said.stderr.contains("main.yaml:6:1"), "{}", said.stderr);
     for field in ["run: pool", "run: inline", "isolation: worktree"] {
         let (session, said) = run(format!("name: Later\nphases:\n  work: {{{field}}}\n"));

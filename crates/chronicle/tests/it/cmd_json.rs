@@ -44,6 +44,8 @@ fn every_document_is_an_object_with_its_version_and_described() {
     is_described(&dry, "run --dry-run");
     assert_eq!(dry["rehearsal"]["ends"], serde_json::json!({"well": true}));
     is_described(&session.chronicle(&[RUN, &["--json"]].concat()).exits(4).json(), "A run");
+    let explained = session.chronicle(&["--json", "guard", "explain", "--", "bash", "rm -rf /"]);
+    is_described(&explained.exits(0).json(), "guard");
     let run = session.short();
     for (args, heading) in [
         (&["status"][..], "A run"),
@@ -56,6 +58,7 @@ fn every_document_is_an_object_with_its_version_and_described() {
         (&["list"], "list"),
         (&["check", "main"], "check"),
         (&["graph", "main"], "graph"),
+        (&["guard", "list"], "guard"),
         (&["config"], "config"),
         (&["config", "path"], "config"),
         (&["config", "set", "limits.nudges", "1"], "config"),

@@ -180,13 +180,13 @@ a:
 fn needs_git_what_was_ignored_when_the_run_began_is_not_the_runs() {
     let script = r#"
 a:
-  - shell: {command: "printf 'script.yaml\\n' > .gitignore; echo made > build/new; echo more >> .env"}
+  - shell: {command: "printf 'script.yaml\\n' > .gitignore; echo made > build/new; echo more >> .own"}
   - write: {path: notes.md, text: "notes\n"}
   - complete: {summary: did}
 "#;
     let session = project("{name: One, phases: [{id: a}]}", script);
-    session.write(".gitignore", "script.yaml\n.env\nbuild/\n");
-    session.write(".env", "TOKEN=hunter2\n");
+    session.write(".gitignore", "script.yaml\n.own\nbuild/\n");
+    session.write(".own", "TOKEN=hunter2\n");
     session.write("build/old", "old\n");
     session.run().exits(0);
     let run = session.short();
@@ -195,9 +195,9 @@ a:
     let diff = session.chronicle(&["diff", &run, "--all"]).exits(0).stdout;
     assert!(!diff.contains("hunter2") && !diff.contains("build/new"), "{diff}");
     session.chronicle(&["undo", &run, "a", "--yes"]).exits(0).prints("2 files restored.");
-    assert_eq!(session.read(".env"), "TOKEN=hunter2\nmore\n");
+    assert_eq!(session.read(".own"), "TOKEN=hunter2\nmore\n");
     assert_eq!((session.read("build/old").as_str(), session.has("build/new")), ("old\n", true));
-    assert_eq!(session.read(".gitignore"), "script.yaml\n.env\nbuild/\n");
+    assert_eq!(session.read(".gitignore"), "script.yaml\n.own\nbuild/\n");
     let store = "git --git-dir=.chronicle/trees.git cat-file --batch-all-objects --batch";
     session.shell(&format!("{store} | grep -a hunter2")).exits(1);
 }

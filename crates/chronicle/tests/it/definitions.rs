@@ -120,7 +120,7 @@ fn a_team_limits_the_personas_of_a_run() {
 }
 
 #[test]
-fn rules_that_cannot_be_read_stop_the_start_and_others_are_said_not_to_be_enforced() {
+fn rules_that_cannot_be_read_stop_the_start_and_others_are_frozen_into_the_run() {
     let session = Session::with("phases: [{id: a}]", "a:\n  - complete: {summary: x}\n");
     let file = ".pi/damage-control-rules.yaml";
     session.write(file, "bashToolPatterns: [{pattern: 'a(', reason: r}]\n");
@@ -128,10 +128,11 @@ fn rules_that_cannot_be_read_stop_the_start_and_others_are_said_not_to_be_enforc
     assert!(said.stderr.contains("Hint: mend"), "{}", said.stderr);
     assert_eq!(session.runs().len(), 0);
     session.write(file, "bashToolPatterns: [{pattern: 'a(?!b)', reason: r}]\nreadOnlyPaths: [x]\n");
-    session.run().exits(0).talks("does not enforce the 2 rules of");
+    session.run().exits(0);
     let started = session.events_of("run_started");
-    let unenforced = started[0]["data"]["unenforced"][0].as_str().unwrap();
-    assert!(unenforced.starts_with("2 rules of `"), "{unenforced}");
+    let frozen = &started[0]["data"]["rules"][0];
+    assert_eq!((&frozen["name"], &frozen["count"]), (&file.into(), &2.into()));
+    assert_eq!(started[0]["data"]["unenforced"], serde_json::Value::Null);
 }
 
 /// What is listed but for the built-in definitions, which come and go with versions.
@@ -179,7 +180,7 @@ fn the_list_shows_what_is_here_and_what_is_wrong() {
           small  scout  .pi/agents/teams.yaml
 
         Rules
-          1 rule, not enforced by this version  .pi/damage-control-rules.yaml
+          1 rule  .pi/damage-control-rules.yaml
 
         Problems
             note[not-a-persona] .claude/agents/README.md: no fields before the text: it is no persona
@@ -345,12 +346,14 @@ fn rules_of_another_program_do_not_keep_everything_from_starting() {
     let session = Session::with("phases: [{id: a}]", "a:\n  - complete: {summary: x}\n");
     let file = ".pi/damage-control-rules.yaml";
     session.write(file, "version: 1\nreadOnlyPaths:\n  - x\n  -\npathOverrides:\n  - {path: y}\n");
-    session.run().exits(0).talks("does not enforce the 1 rule of");
+    session.run().exits(0);
     session.chronicle(&["list"]).exits(0).prints("an empty item").prints("no exceptions are made");
     session.write(file, "readOnlyPaths: [x]\nreadOnlyPath: [y]\n");
     session.run().exits(3).talks("did you mean `readOnlyPaths`?");
     let accepted = ["run", "main", "t", "--agent", "scripted:script.yaml", "--accept-unenforced"];
     session.chronicle(&accepted).exits(0);
+    let unenforced = session.json(&["status"])["unenforced"][0].clone();
+    assert!(unenforced.as_str().unwrap().ends_with("rules.yaml` that this version does not know"));
 }
 
 #[test]

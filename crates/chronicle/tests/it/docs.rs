@@ -150,6 +150,10 @@ fn every_example_of_a_file_is_accepted() {
                     fs::write(session.user().join("config.toml"), &file).unwrap();
                     session.chronicle(&["config"])
                 }
+                "yaml" if file.contains("bashToolPatterns:") => {
+                    session.write(".chronicle/rules.yaml", &file);
+                    session.chronicle(&["guard", "list"])
+                }
                 "yaml" => {
                     session.write(".chronicle/workflows/example.yaml", workflow(&file));
                     session.chronicle(&["check", "example"])

@@ -87,10 +87,12 @@ phases:
     env: {set: {A: phase, PATH_OF_MINE: ''}}
     next: [done]
 ";
-    let script = format!(
-        "work:\n  - shell: {{command: \"{NAMES} >names; echo $A $B $C $D >values; tr '\\\\0' '\\\\n' </proc/$PPID/environ | cut -d= -f1 >above\"}}\n  - transition: {{to: done, summary: x}}\n"
-    );
-    let session = Session::with(workflow, &script);
+    let script =
+        "work:\n  - shell: {command: sh ./look.sh}\n  - transition: {to: done, summary: x}\n";
+    let session = Session::with(workflow, script);
+    // In a file: a guard asks before a worker reads what it cannot know.
+    let look = "echo $A $B $C $D >values; tr '\\0' '\\n' </proc/$PPID/environ | cut -d= -f1 >above";
+    session.write("look.sh", format!("{NAMES} >names; {look}\n"));
     set(
         &session,
         "[agents.scripted.env]\npass = 'OPENAI_API_KEY'\ndrop = ['FOO_*', 'NPM_TOKEN']\nset = { A = 'agent', C = 'agent', D = 'agent' }\n",

@@ -58,6 +58,8 @@ statuses! {
     waits_for_quota: killed_while_it_waits;
     running: |name| driven(name, "work: {next: [done]}", HELD);
     question_at_work: |name| driven(name, "work: {next: [done]}", ASKS);
+    permission_at_work: |name| driven(name, "work: {next: [done]}", NEEDS_LEAVE);
+    permission_killed: killed_while_a_call_waits;
     ending: |name| driven(name, CLEANS_UP, HELD);
 }
 
@@ -97,6 +99,13 @@ work:
   - wait_for: {file: go}
   - complete: {summary: worked}
 ";
+/// Its command needs a person's leave.
+const NEEDS_LEAVE: &str = "
+work:
+  - touch: {file: reached}
+  - shell: {command: \"cat risky >> log\"}
+  - complete: {summary: worked}
+";
 /// A cancelled run is not over before its cleanup is.
 const CLEANS_UP: &str =
     "work: {next: [done], cleanup: ['touch cleaning; while ! test -e clean; do sleep 0.01; done']}";
@@ -107,6 +116,8 @@ fn session(phases: &str, script: &str) -> Session {
     let session = Session::with(&workflow, script);
     // The marks by which a worker and its test wait for each other: whose they are is chance, and none of the run's business.
     session.write(".gitignore", "reached\ngo\n");
+    session.ask_about("risky");
+    session.write("risky", "risky\n");
     session
 }
 
@@ -157,6 +168,15 @@ fn killed_while_it_waits(name: &str) {
     table(name, &session, "the supervisor was killed");
 }
 
+fn killed_while_a_call_waits(name: &str) {
+    let session = session("work: {next: [done]}", NEEDS_LEAVE);
+    let supervisor = at_work(&session, &[RUN, &["--wait"]].concat());
+    until("it is asked", || session.json(&["status"])["status"] == "waiting");
+    supervisor.kill();
+    assert!(!session.has("log"), "nobody has given leave");
+    table(name, &session, "the supervisor was killed while a call waited for leave");
+}
+
 /// Starts a run, and waits until its worker waits for the test.
 fn at_work(session: &Session, args: &[&str]) -> Started {
     let supervisor = session.spawn(args);
@@ -197,7 +217,7 @@ fn driven(name: &str, phases: &str, script: &str) {
             session.chronicle(&["cancel", &session.short()]).exits(0);
             until("it is cleaned up", || session.has("cleaning"));
         }
-        if name == "question_at_work" {
+        if name == "question_at_work" || name == "permission_at_work" {
             until("it is asked", || session.json(&["status"])["status"] == "waiting");
         }
         if text.is_empty() {
@@ -216,7 +236,10 @@ fn driven(name: &str, phases: &str, script: &str) {
 
 /// Whether a supervisor has nothing left to do once it was accepted.
 fn leads_to_an_end(command: &[&str]) -> bool {
-    matches!(command, ["pause" | "cancel" | "answer", ..] | ["go", _, "done"])
+    matches!(
+        command,
+        ["pause" | "cancel" | "answer" | "approve" | "reject", ..] | ["go", _, "done"]
+    )
 }
 
 fn typed<'a>(session: &Session, command: &[&'a str]) -> Vec<&'a str> {

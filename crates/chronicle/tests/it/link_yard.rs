@@ -107,6 +107,7 @@ impl LinkYard {
             fs::create_dir_all(yard.at(name)).unwrap();
         }
         fs::write(yard.at("p/.chronicle/workflows/main.yaml"), workflow).unwrap();
+        let script = crate::session::in_a_file(&yard.at("p"), script);
         fs::write(yard.at("p/script.yaml"), script).unwrap();
         crate::session::trust_all(yard.folder.path());
         yard

@@ -53,9 +53,21 @@ pub(crate) struct Session {
     count: AtomicU32,
 }
 
+/// A script whose command of several lines stands in a file of the project instead. No guard reads that file, so that what a hostile
+/// worker does is stopped behind the guards, or nowhere.
+pub(crate) fn in_a_file(project: &Path, script: &str) -> String {
+    let Some((before, rest)) = script.split_once("command: |\n") else { return script.to_owned() };
+    let is_inside = |line: &&str| line.starts_with("        ");
+    let inside: Vec<&str> = rest.lines().take_while(is_inside).map(str::trim_start).collect();
+    let after: Vec<&str> = rest.lines().skip(inside.len()).collect();
+    fs::write(project.join("worker.sh"), inside.join("\n") + "\n").unwrap();
+    format!("{before}command: sh ./worker.sh\n{}\n", after.join("\n"))
+}
+
 impl Session {
     pub(crate) fn new() -> Self {
-        let session = Self { folder: tempfile::tempdir().unwrap(), count: AtomicU32::new(0) };
+        let (folder, count) = (tempfile::tempdir().unwrap(), AtomicU32::new(0));
+        let session = Self { folder, count };
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
             fs::create_dir_all(session.folder.path().join(name)).unwrap();
         }
@@ -67,8 +79,15 @@ impl Session {
     pub(crate) fn with(workflow: &str, script: &str) -> Self {
         let session = Self::new();
         session.write(".chronicle/workflows/main.yaml", workflow);
-        session.write("script.yaml", script);
+        session.write("script.yaml", in_a_file(&session.project(), script));
         session
+    }
+
+    /// Commands with this text need a person's leave in every run that begins from now on.
+    pub(crate) fn ask_about(&self, text: &str) {
+        let rule =
+            format!("{{pattern: '{text}', reason: 'calls with `{text}` need leave', ask: true}}");
+        self.write(".chronicle/rules.yaml", format!("bashToolPatterns: [{rule}]\n"));
     }
 
     /// Where the user's own settings and workflows are.

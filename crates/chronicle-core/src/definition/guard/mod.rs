@@ -1,5 +1,11 @@
-//! Rules over an agent's tool calls. They are parsed and checked here; nothing enforces them yet.
+//! Rules over an agent's tool calls, as people write them: read, checked and combined. `crate::guard` judges calls by them.
 
+mod frozen;
+mod in_force;
+mod pattern;
 mod rules;
 
-pub use rules::{CommandRule, Rules, RulesRead, read_rules};
+pub use frozen::{FrozenRules, RuleFile};
+pub use in_force::{BUILT_IN_NAME, built_in, in_force};
+pub use pattern::{Found, Pattern};
+pub use rules::{CommandRule, PathRule, RuleAt, Rules, RulesRead, read_rules};

@@ -1,8 +1,9 @@
 //! A rules file, in either dialect: lists of commands and paths, or bare patterns.
 
-use fancy_regex::Regex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::in_force::BUILT_IN;
+use super::pattern::Pattern;
 use crate::base::quote;
 use crate::definition::workflow::draft::{Field, Node, Span, Value};
 use crate::definition::workflow::problem::{Finding, Problems, quoted};
@@ -21,32 +22,40 @@ const NO_RULES: [&str; 3] = ["version", "name", "description"];
 /// A list of exceptions to the rules. It is not honoured: the rules apply everywhere, which forbids more and never less.
 const EXCEPTIONS: &str = "pathOverrides";
 
-const LISTS: [&str; 6] = [
+const LISTS: [&str; 8] = [
     "bashToolPatterns",
     "zeroAccessPaths",
     "readOnlyPaths",
     "noDeletePaths",
+    "askPaths",
+    "freePaths",
     "destructiveCommands",
     "sensitivePaths",
 ];
 
 /// Everything that one file forbids.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rules {
     /// In the file's order: the first match wins.
     pub commands: Vec<CommandRule>,
     /// Paths that may not be used at all.
-    pub zero_access: Vec<String>,
+    pub zero_access: Vec<PathRule>,
     /// Paths that may be read only.
-    pub read_only: Vec<String>,
+    pub read_only: Vec<PathRule>,
     /// Paths that may be changed but not removed.
-    pub no_delete: Vec<String>,
+    pub no_delete: Vec<PathRule>,
+    /// Paths that are read and changed only if a person agrees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<PathRule>,
+    /// If there are any, a person is asked before anything is changed that lies neither in the project nor here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub free: Vec<PathRule>,
     /// Patterns of paths that may not be used at all.
-    pub sensitive: Vec<String>,
+    pub sensitive: Vec<PathRule>,
 }
 
 /// A command that is refused or needs a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRule {
     /// A regular expression; look-around is allowed.
     pub pattern: String,
@@ -54,6 +63,34 @@ pub struct CommandRule {
     pub reason: String,
     /// True if a person is asked instead of refusing.
     pub ask: bool,
+    /// Where it is written.
+    pub at: RuleAt,
+}
+
+/// A path, or a pattern of paths.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathRule {
+    /// As it is written.
+    pub path: String,
+    /// Where it is written.
+    pub at: RuleAt,
+}
+
+/// Where a rule is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RuleAt {
+    /// The file, as its reader named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl RuleAt {
+    fn of(source: &Source, span: Span) -> Self {
+        let before = source.text.get(..span.start).unwrap_or(&source.text);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        Self { file: source.name.clone(), line }
+    }
 }
 
 impl Rules {
@@ -63,6 +100,8 @@ impl Rules {
             + self.zero_access.len()
             + self.read_only.len()
             + self.no_delete.len()
+            + self.ask.len()
+            + self.free.len()
             + self.sensitive.len()
     }
 }
@@ -87,10 +126,12 @@ impl RulesRead {
 pub fn read_rules(source: &Source) -> RulesRead {
     let mut problems = Problems::default();
     let mut rules = Rules::default();
+    // A test compiles every pattern of the built-in rules: to do so at every start of the program would cost more than all else.
+    let is_sound = source.text == BUILT_IN;
     match yaml::read_part(0, &source.text, 0..source.text.len(), &mut problems) {
         Ok(Some(Node { value: Value::Map(fields), .. })) => {
             for field in fields {
-                take(&mut rules, &field, &mut problems);
+                take(&mut rules, source, &field, is_sound, &mut problems);
             }
         }
         Ok(Some(node)) if node.value != Value::Null => {
@@ -103,7 +144,13 @@ pub fn read_rules(source: &Source) -> RulesRead {
     RulesRead { rules, problems: problems.finish(std::slice::from_ref(source)) }
 }
 
-fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
+fn take(
+    rules: &mut Rules,
+    source: &Source,
+    field: &Field,
+    is_sound: bool,
+    problems: &mut Problems,
+) {
     let Some(items) = list(field, problems) else { return };
     for item in items {
         // An empty text is how a file without a value looks once a program has written it.
@@ -118,14 +165,18 @@ fn take(rules: &mut Rules, field: &Field, problems: &mut Problems) {
             problems.push(Finding::error("too-many-rules", item.span, message));
             return;
         }
+        let at = RuleAt::of(source, item.span);
+        let rule = |path: String| PathRule { path, at: at.clone() };
         match field.name.as_str() {
-            "bashToolPatterns" => rules.commands.extend(command(item, problems)),
-            "destructiveCommands" => rules.commands.extend(bare(item, problems)),
-            "zeroAccessPaths" => rules.zero_access.extend(text(item, problems)),
-            "readOnlyPaths" => rules.read_only.extend(text(item, problems)),
-            "noDeletePaths" => rules.no_delete.extend(text(item, problems)),
-            // `list` has let through no other name than these six, so this is the last of them.
-            _ => rules.sensitive.extend(pattern(item, problems)),
+            "bashToolPatterns" => rules.commands.extend(command(item, at, is_sound, problems)),
+            "destructiveCommands" => rules.commands.extend(bare(item, at, is_sound, problems)),
+            "zeroAccessPaths" => rules.zero_access.extend(text(item, problems).map(rule)),
+            "readOnlyPaths" => rules.read_only.extend(text(item, problems).map(rule)),
+            "noDeletePaths" => rules.no_delete.extend(text(item, problems).map(rule)),
+            "askPaths" => rules.ask.extend(text(item, problems).map(rule)),
+            "freePaths" => rules.free.extend(text(item, problems).map(rule)),
+            // `list` has let through no other name than these eight, so this is the last of them.
+            _ => rules.sensitive.extend(pattern(item, is_sound, problems).map(rule)),
         }
     }
 }
@@ -170,14 +221,14 @@ fn text(node: &Node, problems: &mut Problems) -> Option<String> {
     said.map(str::to_owned)
 }
 
-fn pattern(node: &Node, problems: &mut Problems) -> Option<String> {
+fn pattern(node: &Node, is_sound: bool, problems: &mut Problems) -> Option<String> {
     // Not trimmed, unlike a path: a space may be part of the pattern.
     let said = node.text().filter(|text| !text.is_empty());
     if said.is_none() {
         problems.push(Finding::error("wrong-type", node.span, "must be a pattern"));
     }
     let said = said?;
-    compiles(said, node.span, problems).then(|| said.to_owned())
+    (is_sound || compiles(said, node.span, problems)).then(|| said.to_owned())
 }
 
 fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
@@ -187,29 +238,34 @@ fn compiles(pattern: &str, at: Span, problems: &mut Problems) -> bool {
         return false;
     }
     // Compiled when it is read: a rule that fails only when it is needed would protect nothing until then.
-    let Err(error) = Regex::new(pattern) else { return true };
-    let words = quote::line(&error.to_string(), ERROR_MAX);
+    let Err(error) = Pattern::compile(pattern) else { return true };
+    let words = quote::line(&error, ERROR_MAX);
     let message = format!("the pattern {} does not compile: {}", quoted(pattern), words);
     problems.push(Finding::error("bad-pattern", at, message));
     false
 }
 
-fn bare(node: &Node, problems: &mut Problems) -> Option<CommandRule> {
-    let pattern = pattern(node, problems)?;
-    Some(CommandRule { pattern, reason: "a destructive command".to_owned(), ask: false })
+fn bare(node: &Node, at: RuleAt, is_sound: bool, problems: &mut Problems) -> Option<CommandRule> {
+    let pattern = pattern(node, is_sound, problems)?;
+    Some(CommandRule { pattern, reason: "a destructive command".to_owned(), ask: false, at })
 }
 
-fn command(node: &Node, problems: &mut Problems) -> Option<CommandRule> {
+fn command(
+    node: &Node,
+    at: RuleAt,
+    is_sound: bool,
+    problems: &mut Problems,
+) -> Option<CommandRule> {
     let Value::Map(fields) = &node.value else {
         let message = "must be a map of `pattern`, `reason` and `ask`";
         problems.push(Finding::error("wrong-type", node.span, message));
         return None;
     };
     let mut said = None;
-    let mut rule = CommandRule { pattern: String::new(), reason: String::new(), ask: false };
+    let mut rule = CommandRule { pattern: String::new(), reason: String::new(), ask: false, at };
     for field in fields {
         match field.name.as_str() {
-            "pattern" => said = pattern(&field.value, problems),
+            "pattern" => said = pattern(&field.value, is_sound, problems),
             "reason" => field.value.text().unwrap_or_default().clone_into(&mut rule.reason),
             "ask" => rule.ask = flag(&field.value, problems),
             _ => {

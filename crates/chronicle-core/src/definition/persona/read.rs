@@ -276,6 +276,7 @@ impl PersonaFields<'_> {
                 // What denies some calls denies the tool: nothing here looks at what it is called with.
                 deny: self.names(&DENIED).unwrap_or_default().iter().map(whole_tool).collect(),
                 own_only: false,
+                names_only: false,
             },
             model: model.map(|model| match provider {
                 // A model with a slash names its provider already.

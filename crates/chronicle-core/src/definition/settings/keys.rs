@@ -141,6 +141,12 @@ pub const KEYS: &[Key] = &[
     both("limits.idle", Form::TimeOrNone, "\"10m\"", "Silence after which a worker is stuck."),
     both("limits.tool", Form::TimeOrNone, "\"60m\"", "Time that one tool call may be open."),
     both(
+        "limits.ask",
+        Form::TimeOrNone,
+        "\"60m\"",
+        "Time that a tool call waits for a person's leave before its worker goes on without it.",
+    ),
+    both(
         "limits.timeout",
         Form::TimeOrNone,
         "",
@@ -261,7 +267,7 @@ pub const KEYS: &[Key] = &[
         "guards.builtin",
         Form::Flag,
         "true",
-        "Whether the built-in rules about tool calls apply. Not used yet: this version has no guards.",
+        "Whether the built-in rules about tool calls apply to new runs.",
     ),
     user(
         "guards.proof",

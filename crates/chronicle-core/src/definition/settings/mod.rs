@@ -145,6 +145,11 @@ impl Settings {
         matches!(self.said(name), Some(Said { value: Value::Flag(true), .. }))
     }
 
+    /// True unless the user turned the built-in rules off.
+    pub fn built_in_rules(&self) -> bool {
+        !matches!(self.said("guards.builtin"), Some(Said { value: Value::Flag(false), .. }))
+    }
+
     /// A list; empty if nothing is set.
     pub fn texts(&self, name: &str) -> &[String] {
         let Some(Value::Texts(texts)) = self.said(name).map(|said| &said.value) else { return &[] };
@@ -254,6 +259,7 @@ impl Settings {
             grace_ms: self.time("limits.grace", None).unwrap_or(default.grace_ms),
             idle_ms: self.time("limits.idle", default.idle_ms),
             tool_ms: self.time("limits.tool", default.tool_ms),
+            ask_ms: self.time("limits.ask", default.ask_ms),
             timeout_ms: self.time("limits.timeout", default.timeout_ms),
             // `none` and nothing said both mean no time here, but commands have a default limit where nothing is said.
             untimed: matches!(

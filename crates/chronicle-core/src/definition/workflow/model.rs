@@ -423,23 +423,9 @@ pub struct Budget {
 /// Rules over tool calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Guards {
-    /// Names of rule files to apply.
+    /// Names of files of rules that hold beside the others.
     #[serde(default)]
     pub rules: Vec<String>,
-    /// What happens if an agent cannot be guarded.
-    #[serde(default)]
-    pub mode: GuardMode,
-}
-
-/// What happens if an agent cannot be guarded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GuardMode {
-    /// The agent may not work.
-    #[default]
-    Enforce,
-    /// The agent may work, and a warning is shown.
-    BestEffort,
 }
 
 /// One work item of a pool.

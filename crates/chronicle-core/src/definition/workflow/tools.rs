@@ -1,11 +1,22 @@
 //! Lists of tools: which calls they let through.
 //!
-//! A name that is not exactly known must never be freer than the known one that it may stand for. So a denied name also counts
-//! below a namespace, an allowed one only as it is written, and a name that only looks like another one is let through by no list.
+//! A word in a list is the name of a tool, a pattern of names, a server, or stands for a kind (`bash`, `edit`). A name that is not
+//! exactly known must never be freer than the known one that it may stand for. So a denied name also counts below a namespace, an
+//! allowed one only as it is written, and a name that only looks like another one is let through by no list.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::quote::line;
+use crate::base::tools::{ToolKind, alias, aliases, may_be, says_it_does, usual_kind};
 use crate::base::{shell, tool_name};
+
+/// Usual names of tools that run commands.
+const COMMANDS: [&str; 2] = ["bash", "shell"];
+
+/// Longest name that a reason repeats.
+const NAME_MAX: usize = 120;
 
 /// Tools that change nothing: all that an unknown persona may use.
 pub const READ_ONLY: [&str; 4] = ["read", "grep", "find", "ls"];
@@ -22,6 +33,9 @@ pub struct Tools {
     /// True if the lists apply to the worker's own calls only, not to its sub-agents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_only: bool,
+    /// True if a word is the name of one tool and never stands for a kind, as in files of pi-workflows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub names_only: bool,
 }
 
 impl Tools {
@@ -30,6 +44,15 @@ impl Tools {
     pub fn read_only() -> Self {
         let names = READ_ONLY.into_iter().chain(["glob"]);
         Self { allow: Some(names.map(str::to_owned).collect()), ..Self::default() }
+    }
+
+    /// These lists together with those of a persona, if there is one. Both hold: neither can give more than the other.
+    pub fn with<'t>(&'t self, persona: Option<&'t Self>) -> Cow<'t, Self> {
+        match persona {
+            Some(tools) if self.is_unsaid() => Cow::Borrowed(tools),
+            Some(tools) if !tools.is_unsaid() => Cow::Owned(self.within(tools)),
+            Some(_) | None => Cow::Borrowed(self),
+        }
     }
 
     /// What both lists let through. Only lists that both spare sub-agents spare them together.
@@ -44,9 +67,12 @@ impl Tools {
         };
         if let Some(allow) = &mut allow {
             // A tool that either of the two denies is denied, even if both also name it as allowed.
-            allow.retain(|tool| !is_denied(&deny, tool));
+            // Not because nobody knows what it does: a call of an unknown tool is judged by itself.
+            allow.retain(|tool| denied(&deny, tool, usual_kind(tool), true).is_none());
         }
-        Self { allow, deny, own_only: self.own_only && other.own_only }
+        let own_only = self.own_only && other.own_only;
+        // Where one of them means kinds, the narrower reading would let through what it denies.
+        Self { allow, deny, own_only, names_only: self.names_only && other.names_only }
     }
 
     /// The allowed tools as a list of exact names, for agents that take no other; `None` if there is no list, or a name stands for several
@@ -71,9 +97,38 @@ impl Tools {
         !is_denied && self.allow.as_ref().is_none_or(is_listed)
     }
 
-    /// True if there is a list, and this name is none that a list can judge: it may be a look-alike of one that is denied.
-    pub fn cannot_judge(&self, tool: &str) -> bool {
-        !self.is_unsaid() && !tool_name::is_plain(tool)
+    /// Why a tool may not be called; `None` if the lists let it through. `kind` is what its adapter knows of it.
+    pub fn refusal(&self, tool: &str, kind: ToolKind) -> Option<String> {
+        if self.is_unsaid() {
+            return None;
+        }
+        let shown = line(tool, NAME_MAX);
+        // It may be a look-alike of one that is denied.
+        if !tool_name::is_plain(tool) {
+            return Some(format!(
+                "this phase limits its tools, and `{shown}` is no name that it can judge: call the tool by its exact name, of the \
+                 letters a-z, digits and `_ - . : /`"
+            ));
+        }
+        let kind = known_kind(tool, kind);
+        match denied(&self.deny, tool, kind, self.names_only) {
+            Some(Denied::Surely) => return Some(format!("this phase denies the tool `{shown}`")),
+            Some(Denied::Perhaps(word)) => {
+                return Some(format!(
+                    "this phase denies `{word}`, and Chronicle does not know what the tool `{shown}` does: it may do that too"
+                ));
+            }
+            None => {}
+        }
+        match self.allow.as_deref() {
+            None => None,
+            Some([]) => Some(format!("this phase allows no tools, so not `{shown}` either")),
+            Some(allow) if allows(allow, tool, kind, self.names_only) => None,
+            Some(allow) => Some(format!(
+                "this phase allows only the tools {}",
+                allow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            )),
+        }
     }
 
     /// True if it neither allows nor denies anything.
@@ -89,29 +144,55 @@ pub fn is_named(list: &[String], tool: &str) -> bool {
     list.iter().any(|name| fits(&name.trim().to_ascii_lowercase(), &tool))
 }
 
-/// Tools that do the same under another name, or the same and more. Who denies the first of a row means all of it.
-const FAMILIES: [&[&str]; 4] = [
-    &["edit", "multiedit", "notebookedit", "edit_file", "replace", "patch", "apply_patch"],
-    &["write", "write_file"],
-    &["agent", "task"],
-    &["task", "agent"],
-];
-
-/// Usual names of tools that run commands. Who denies one of them means every tool that does.
-const COMMANDS: [&str; 2] = ["bash", "shell"];
-
-/// True if a list denies a tool: by its name, by the usual name of tools that do the same, or by a part of a name that has a
-/// namespace before the tool (`functions.bash`).
+/// True if a list denies a tool of which no more than the name is known.
 pub fn is_denied(deny: &[String], tool: &str) -> bool {
-    tool_name::readings(tool).into_iter().any(|reading| is_denied_as(deny, reading))
+    denied(deny, tool, known_kind(tool, ToolKind::Unknown), false).is_some()
 }
 
-fn is_denied_as(deny: &[String], tool: &str) -> bool {
-    let is_of = |family: &&[&str]| family.iter().any(|name| name.eq_ignore_ascii_case(tool));
-    let families = FAMILIES.into_iter().filter(is_of).filter_map(<[&str]>::first);
-    // Not a family of its own: the names that run commands are listed once, where commands are read.
-    let commands = COMMANDS.iter().filter(|_| shell::runs_commands(tool));
-    is_named(deny, tool) || families.chain(commands).any(|usual| is_named(deny, usual))
+/// How a list denies a tool.
+enum Denied {
+    /// By its name, or by a word for what it does.
+    Surely,
+    /// By a word for what it may do: nobody knows what it does.
+    Perhaps(&'static str),
+}
+
+/// How a list denies a tool: by its name, by a word that stands for a kind that it is or may be of, or by a part of a name that has
+/// a namespace before the tool (`functions.bash`).
+fn denied(deny: &[String], tool: &str, kind: ToolKind, names_only: bool) -> Option<Denied> {
+    let words: Vec<(&str, ToolKind)> = aliases().filter(|(word, _)| is_named(deny, word)).collect();
+    let is_of = |tool: &str, kind: ToolKind| {
+        let is_known = !kind.is_unknown();
+        is_known && words.iter().any(|(_, wanted)| may_be(tool, kind, *wanted))
+    };
+    // A shell of a server is a shell.
+    let is_shell = words.iter().any(|(_, wanted)| *wanted == ToolKind::Run);
+    let reads_so = |reading: &str| is_named(deny, reading) || is_of(reading, usual_kind(reading));
+    if tool_name::readings(tool).into_iter().any(reads_so)
+        || is_of(tool, kind)
+        || is_shell && shell::runs_commands(tool)
+        || kind == ToolKind::Mcp && words.iter().any(|(_, wanted)| says_it_does(tool, *wanted))
+    {
+        return Some(Denied::Surely);
+    }
+    let first = words.first().filter(|_| kind.is_unknown() && !names_only);
+    first.map(|(word, _)| Denied::Perhaps(word))
+}
+
+/// True if a list allows a tool: by its name, or by a word that stands for its kind.
+fn allows(allow: &[String], tool: &str, kind: ToolKind, names_only: bool) -> bool {
+    // A tool of unknown kind is allowed by its name alone, and so is one below a namespace: what that is would be a guess.
+    let is_known = !kind.is_unknown() && tool_name::is_whole(tool);
+    let by_kind = |word: &String| is_known && alias(word) == Some(kind);
+    is_named(allow, tool) || !names_only && allow.iter().any(by_kind)
+}
+
+/// What is known of a tool: what its adapter says, otherwise what tools of that name do everywhere, without a namespace before it.
+fn known_kind(tool: &str, kind: ToolKind) -> ToolKind {
+    let usual = |reading: &&str| usual_kind(reading);
+    let names = [Some(tool), tool_name::readings(tool).last().copied()];
+    let kinds = std::iter::once(kind).chain(names.iter().flatten().map(usual));
+    kinds.into_iter().find(|kind| !kind.is_unknown()).unwrap_or_default()
 }
 
 fn fits(pattern: &str, tool: &str) -> bool {
@@ -137,9 +218,10 @@ fn is_server(name: &str) -> bool {
 
 /// Names of one list that the other has too, a name that another one covers included.
 fn in_both(own: &[String], other: &[String]) -> Vec<String> {
-    let mut both: Vec<String> = own.iter().filter(|tool| is_named(other, tool)).cloned().collect();
+    let is_in = |list: &[String], tool: &str| allows(list, tool, usual_kind(tool), false);
+    let mut both: Vec<String> = own.iter().filter(|tool| is_in(other, tool)).cloned().collect();
     // Both ways round: either list may have the pattern that the other one's name fits.
-    let more = other.iter().filter(|tool| is_named(own, tool) && !is_named(&both, tool));
+    let more = other.iter().filter(|tool| is_in(own, tool) && !is_named(&both, tool));
     let more: Vec<String> = more.cloned().collect();
     both.extend(more);
     both

@@ -6,7 +6,7 @@ use super::{emit_answer, refuse_over};
 use crate::base::ids::GateId;
 use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
-use crate::event::{GateAnswer, GateKind, GateOpened, chosen};
+use crate::event::{GateAnswer, GateKind, GateOpened, GrantScope, chosen};
 use crate::state::{Gate, Stage, State};
 use crate::words;
 
@@ -18,17 +18,32 @@ pub(in crate::engine) fn approve(
     by: &By,
     gate: Option<GateId>,
     note: &str,
+    scope: Option<GrantScope>,
 ) -> Answer {
-    match budget_gate(scratch.state(), gate) {
-        Some(gate) => budget::allow(scratch, by, gate),
-        None => answer_approval(scratch, by, gate, GateAnswer::Approved, note),
+    let meant = meant(scratch.state(), gate);
+    // Nothing but a call is made again and again: elsewhere a person who says how far their yes reaches means another gate.
+    if let Some((id, kind)) = meant.filter(|(_, kind)| *kind != GateKind::Permission)
+        && scope.is_some()
+    {
+        let kind = words::asked_for(kind);
+        return Answer::Refused(format!(
+            "{id} asks for {kind}, which is answered once: `approve` without `--for`"
+        ));
+    }
+    match meant {
+        Some((gate, GateKind::Budget)) => budget::allow(scratch, by, gate),
+        Some((gate, GateKind::Permission)) => {
+            let answer = GateAnswer::Allowed(scope.unwrap_or_default());
+            answer_approval(scratch, by, Some(gate), answer, note)
+        }
+        Some(_) | None => answer_approval(scratch, by, gate, GateAnswer::Approved, note),
     }
 }
 
-/// The gate that is meant, if it is about a budget.
-fn budget_gate(state: &State, gate: Option<GateId>) -> Option<GateId> {
+/// The gate that a yes or no is meant for, and its kind.
+fn meant(state: &State, gate: Option<GateId>) -> Option<(GateId, GateKind)> {
     let gate = pick(state, gate, is_approvable).ok()?;
-    (gate.opened.gate_kind == GateKind::Budget).then_some(gate.opened.gate)
+    Some((gate.opened.gate, gate.opened.gate_kind))
 }
 
 pub(in crate::engine) fn reject(
@@ -37,9 +52,9 @@ pub(in crate::engine) fn reject(
     gate: Option<GateId>,
     note: &str,
 ) -> Answer {
-    match budget_gate(scratch.state(), gate) {
-        Some(gate) => budget::refuse(scratch, by, gate, note),
-        None => answer_approval(scratch, by, gate, GateAnswer::Rejected, note),
+    match meant(scratch.state(), gate) {
+        Some((gate, GateKind::Budget)) => budget::refuse(scratch, by, gate, note),
+        Some(_) | None => answer_approval(scratch, by, gate, GateAnswer::Rejected, note),
     }
 }
 
@@ -54,16 +69,30 @@ fn answer_approval(
         Ok(gate) => gate.opened.clone(),
         Err(refusal) => return refusal,
     };
-    // Without a reason the worker would start again without knowing what to change.
-    if answer == GateAnswer::Rejected && note.trim().is_empty() {
+    let is_call = gate.gate_kind == GateKind::Permission;
+    // Without a reason the worker would start again without knowing what to change. A call that may not run needs none.
+    if answer == GateAnswer::Rejected && note.trim().is_empty() && !is_call {
         return Answer::Refused(format!(
             "rejecting {} needs a reason, which the worker is told",
             gate.gate
         ));
     }
-    let said = if answer == GateAnswer::Approved { "approved" } else { "rejected" };
-    let text = format!("{said} {} at `{}`", gate.gate, gate.place);
-    emit_answer(scratch, by, gate.gate, answer, note);
+    let said = if answer == GateAnswer::Rejected { "rejected" } else { "approved" };
+    let reach = if let GateAnswer::Allowed(scope) = &answer {
+        format!(", {}", words::reach(*scope))
+    } else {
+        String::new()
+    };
+    let text = format!("{said} {} at `{}`{reach}", gate.gate, gate.place);
+    // The worker goes on while it is asked: what a person adds to their yes reaches it as any other note does.
+    let is_yes = matches!(answer, GateAnswer::Allowed(_));
+    if is_yes
+        && !note.trim().is_empty()
+        && let refused @ Answer::Refused(_) = super::note(scratch, by, Some(&gate.place), note)
+    {
+        return refused;
+    }
+    emit_answer(scratch, by, gate.gate, answer, if is_yes { "" } else { note });
     Answer::Accepted(text)
 }
 
@@ -123,7 +152,7 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
 
 fn is_approval(gate: &GateOpened) -> bool {
     match gate.gate_kind {
-        GateKind::ApprovalBefore | GateKind::ApprovalAfter => true,
+        GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission => true,
         GateKind::Intervention | GateKind::Question | GateKind::Budget => false,
     }
 }
@@ -197,6 +226,9 @@ pub(super) fn instead(state: &State, gate: &Gate) -> String {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
             format!("{id} asks for an approval: `approve` or `reject` answer it")
         }
+        GateKind::Permission => {
+            format!("{id} asks whether a call may run: `approve` or `reject` answer it")
+        }
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
         GateKind::Budget if gate.opened.lack == Some(Lack::Price) => {
             format!(
@@ -225,7 +257,7 @@ fn no_gate(state: &State, id: GateId) -> String {
 fn past(gate: &Gate, answer: &GateAnswer) -> &'static str {
     match answer {
         GateAnswer::Raised if gate.opened.lack == Some(Lack::Price) => "already approved",
-        GateAnswer::Approved => "already approved",
+        GateAnswer::Approved | GateAnswer::Allowed(_) => "already approved",
         GateAnswer::Rejected => "already rejected",
         GateAnswer::Retry => "already answered with `retry`",
         GateAnswer::Go(_) => "already answered with `go`",

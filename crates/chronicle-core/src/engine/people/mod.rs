@@ -31,7 +31,7 @@ pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Ans
         Command::Pause { reason } => pause(scratch, reason),
         Command::Resume => resume(scratch),
         Command::Cancel { reason } => cancel(scratch, reason),
-        Command::Approve { gate, note } => approve(scratch, by, *gate, note),
+        Command::Approve { gate, note, scope } => approve(scratch, by, *gate, note, *scope),
         Command::Reject { gate, note } => reject(scratch, by, *gate, note),
         Command::Answer { gate, text, note } => answer(scratch, by, *gate, text, note),
         Command::Retry { place, note, agent, from } => {

@@ -42,7 +42,7 @@ impl Walker<'_> {
         if !matches!(name, "make" | "gmake" | "just" | "ninja") {
             return;
         }
-        let is_read = |file: &Field| matches!(file.known(), Some("-" | "/dev/stdin"));
+        let is_read = super::shells::is_stream;
         if found.values(&["f", "file", "makefile"]).any(is_read) {
             self.doubt(DoubtKind::Text, &format!("`{name}` runs rules that it reads"), call.span);
         }
@@ -75,6 +75,27 @@ impl Walker<'_> {
         }
     }
 
+    /// Files that are called as their addresses end, unless the other side names them.
+    fn downloads(&mut self, found: &Read, state: &State, name: &str, call: Call<'_>) {
+        let given = [
+            "J",
+            "remote-header-name",
+            "content-disposition",
+            "P",
+            "directory-prefix",
+            "i",
+            "r",
+            "m",
+        ];
+        for address in &found.operands {
+            let last =
+                address.known().and_then(|it| it.split(['?', '#']).next()?.rsplit('/').next());
+            let is_name = |it: &&str| !it.is_empty() && !found.has(&given);
+            let file = last.filter(is_name).map_or_else(Field::unknown, Field::text);
+            self.touch(TouchKind::Write, &file, state, name, call.span);
+        }
+    }
+
     /// What programs touch besides their arguments.
     pub(super) fn beyond(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         let here = Field::text(".");
@@ -95,10 +116,10 @@ impl Walker<'_> {
                 }
             }
             "curl" if found.has(&["O", "remote-name", "remote-name-all", "J"]) => {
-                self.touch(TouchKind::Write, &Field::unknown(), state, name, call.span);
+                self.downloads(found, state, name, call);
             }
             "wget" if !found.has(&["O", "output-document", "spider"]) => {
-                self.touch(TouchKind::Write, &Field::unknown(), state, name, call.span);
+                self.downloads(found, state, name, call);
             }
             "unzip" if !found.has(&["d", "l", "t", "v", "p", "Z"]) => {
                 self.touch(TouchKind::Write, &here, state, name, call.span);

@@ -3,7 +3,7 @@
 use super::invoke::Call;
 use super::state::{State, below};
 use super::value::{Field, Piece, Value};
-use super::walk::{Dialect, Input, Walker, Ways, joined};
+use super::walk::{Dialect, Input, Trap, Walker, Ways, joined};
 use super::{CommandFolder, DoubtKind, TouchKind};
 
 /// Special ones, before which assignments stay in force in some shells.
@@ -51,7 +51,7 @@ impl Walker<'_> {
             "trap" => self.trap(words, state, call),
             "exit" | "return" | "break" | "continue" => self.leave(name, words, state, call),
             "set" => self.settings(words, state, call),
-            "shopt" => self.switches(words, call),
+            "shopt" => self.switches(words, state, call),
             "shift" => shifted(words, state),
             "jobs" if words.first().and_then(Field::known) == Some("-x") => {
                 self.start(words.get(1..).unwrap_or_default(), state, call);
@@ -143,6 +143,7 @@ impl Walker<'_> {
         };
         let Some(file) = words.first() else { return };
         self.touch(TouchKind::Read, file, state, "source", call.span);
+        self.run_written(file, Some("bash"), state, call);
         if super::shells::is_stream(file) || !file.is_known() {
             if super::shells::is_stream(file)
                 && let Input::Text(text) = call.input
@@ -174,7 +175,7 @@ impl Walker<'_> {
         }
         if !rest.is_empty() {
             self.start(rest, state, call);
-        } else if matches!(call.input, Input::Text(_) | Input::Piped)
+        } else if matches!(call.input, Input::Text(_) | Input::Piped | Input::Listed(_))
             || call.redirections.iter().any(|it| {
                 it.operator.starts_with('<') && it.number.is_none_or(|number| number == 0)
             })
@@ -210,9 +211,9 @@ impl Walker<'_> {
             Some("-" | "" | "-p" | "-l") => {}
             Some(text) => {
                 // It runs at some later point, when variables may have other values.
-                let mut own = state.clone();
-                own.lose();
-                self.text(text, &mut own, &Input::Piped, Dialect::Bash, call.span);
+                let span = self.place.unwrap_or(call.span);
+                let (text, state, at) = (text.to_owned(), state.clone(), self.assigned.len());
+                self.traps.push(Trap { text, state, at, span });
             }
             None => self.doubt(DoubtKind::Text, "`trap` runs a text that is not known", call.span),
         }
@@ -306,7 +307,7 @@ impl Walker<'_> {
         }
     }
 
-    fn switches(&mut self, words: &[Field], call: Call<'_>) {
+    fn switches(&mut self, words: &[Field], state: &mut State, call: Call<'_>) {
         const HARMLESS: &[&str] = &[
             "-s",
             "-u",
@@ -334,6 +335,8 @@ impl Walker<'_> {
             "progcomp",
             "sourcepath",
         ];
+        let is = |name: &str| words.iter().any(|it| it.known() == Some(name));
+        state.has_dotglob |= is("dotglob") && !is("-u");
         let is_harmless =
             |field: &Field| field.known().is_some_and(|text| HARMLESS.contains(&text));
         if !words.iter().all(is_harmless) {

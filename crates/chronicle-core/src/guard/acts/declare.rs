@@ -108,6 +108,7 @@ impl Walker<'_> {
             } else if by == "local"
                 || !matches!(by, "export" | "readonly") && !self.returns.is_empty()
             {
+                self.assigned.push(name.clone());
                 state.variables.insert(name, Value::Unset);
             }
         }
@@ -122,6 +123,7 @@ impl Walker<'_> {
                     let name = text.split('[').next().unwrap_or(text);
                     let is_whole = name == text;
                     let value = if is_whole { Value::Unset } else { Value::unknown() };
+                    self.assigned.push(name.to_owned());
                     state.variables.insert(name.to_owned(), value);
                     // Without `-v` a function of that name may be meant.
                     if let Some(function) = state.functions.get_mut(name) {
@@ -144,11 +146,14 @@ impl Walker<'_> {
     ) {
         let mut rest = words.iter();
         let mut has_name = false;
+        let mut names: Vec<&str> = Vec::new();
+        let mut letters_seen = String::new();
         while let Some(word) = rest.next() {
             let text = word.begins();
             let is_option = text.len() > 1 && text.starts_with('-') && !has_name;
             if is_option {
                 let letters = text.get(1..).unwrap_or_default();
+                letters_seen.push_str(letters);
                 let Some(at) = letters.find(|letter| valued.contains(letter)) else { continue };
                 let letter = letters.get(at..=at).unwrap_or_default();
                 let attached = word.after(at + 2);
@@ -179,10 +184,22 @@ impl Walker<'_> {
                 continue;
             }
             has_name = true;
+            names.extend(word.known());
             self.given_name(word, state, call);
         }
         if !has_name {
             state.variables.insert(usual.to_owned(), Value::unknown());
+        }
+        let is_whole = words.iter().all(Field::is_known) && !letters_seen.contains(['a', 'u']);
+        let name = match names.as_slice() {
+            [] if !has_name => Some(usual),
+            [name] => Some(*name),
+            _ => None,
+        };
+        if let Some(name) = name.filter(|name| is_whole && usual == "REPLY" && is_identifier(name))
+            && let Some(value) = line_read(call.input, &letters_seen)
+        {
+            self.assign(name, Value::One(value), state, call.span);
         }
     }
 
@@ -263,5 +280,19 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+    }
+}
+
+/// What `read` gets, if there is one line at most, or names that a program found.
+fn line_read(input: &Input, letters: &str) -> Option<Field> {
+    match input {
+        Input::Listed(listing) => Some(Field::of(Piece::Listed(listing.clone()))),
+        Input::Text(text) => {
+            let line = text.known()?;
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let is_one = !line.contains(['\n', '\\']) && line.trim() == line;
+            (is_one && !letters.contains(['d', 'n', 'N'])).then(|| Field::text(line))
+        }
+        Input::Given | Input::Piped | Input::File => None,
     }
 }

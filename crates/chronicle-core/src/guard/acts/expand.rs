@@ -7,7 +7,7 @@ use super::value::{Field, Piece, Value};
 use super::walk::{Input, Walker};
 use super::{ByteSpan, DoubtKind};
 use crate::base::bash::braces;
-use crate::base::bash::tree::{Part, Script, What, Word};
+use crate::base::bash::tree::{Part, Word};
 
 /// Most words that one list of words may become.
 const FIELDS_MAX: usize = 4096;
@@ -229,38 +229,6 @@ impl Walker<'_> {
                 self.script(script, &mut state.clone(), &Input::Piped);
                 Got::One(Field::text("/dev/fd/63"))
             }
-        }
-    }
-
-    /// What commands print, as far as that is certain.
-    fn output(&mut self, script: &Script, state: &State) -> Field {
-        let mut own = state.clone();
-        self.script(script, &mut own, &Input::Given);
-        let [item] = script.items.as_slice() else { return Field::unknown() };
-        if !item.rest.is_empty() || item.is_background {
-            return Field::unknown();
-        }
-        let Some(command) = item.first.commands.last() else { return Field::unknown() };
-        let What::Simple { words, sets, .. } = &command.what else { return Field::unknown() };
-        let plain: Option<Vec<&str>> = words.iter().map(Word::plain).collect();
-        let Some(plain) = plain else { return Field::unknown() };
-        let is_own =
-            |name: &&str| state.functions.contains_key(*name) || state.aliases.contains_key(*name);
-        if !sets.is_empty() || plain.first().is_some_and(is_own) {
-            return Field::unknown();
-        }
-        match plain.as_slice() {
-            ["pwd"] if item.first.commands.len() == 1 && command.redirections.is_empty() => {
-                match state.folder() {
-                    Some(folder) => Field::text(folder),
-                    None => Field::unknown(),
-                }
-            }
-            ["wc", "-l" | "-c" | "-w" | "-m"]
-            | ["nproc"]
-            | ["date", "+%s" | "+%s%N" | "+%Y" | "+%N"]
-            | ["id", "-u" | "-g"] => Field::of(Piece::Number),
-            _ => Field::unknown(),
         }
     }
 }

@@ -204,16 +204,32 @@ impl Walker<'_> {
         let inner = words.get(at + 1..).unwrap_or_default();
         command.extend(inner.iter().take_while(|it| it.known() != Some(";")).cloned());
         let has_mark = command.iter().any(|it| it.known().is_some_and(|it| it.contains('{')));
+        let found = super::output::listed("fd", before)
+            .map_or_else(Field::unknown, |it| Field::of(Piece::Listed(it)));
         for field in &mut command {
-            if field.known().is_some_and(|text| text.contains('{')) {
-                *field = Field::unknown();
-            }
+            let Some(text) = field.known().filter(|text| text.contains('{')) else { continue };
+            *field = match text {
+                "{}" | "{.}" | "{//}" => found.clone(),
+                _ => Field::unknown(),
+            };
         }
         if !has_mark {
-            command.push(Field::unknown());
+            command.push(found);
         }
         self.start(&command, state, Call { input: &Input::Given, ..call });
     }
+}
+
+/// True if tests go round what they find: `-prune -o`, before anything is done.
+pub(in crate::guard) fn is_pruned(tests: &[&str]) -> bool {
+    let acts = |word: &&str| {
+        ["-exec", "-ok", "-delete", "-print", "-fprint", "-ls"]
+            .iter()
+            .any(|act| word.starts_with(act))
+    };
+    let end = tests.iter().position(acts).unwrap_or(tests.len());
+    let before = tests.get(..end).unwrap_or_default();
+    before.windows(2).any(|pair| pair[0] == "-prune" && ["-o", "-or"].contains(&pair[1]))
 }
 
 /// Anything below a place.

@@ -9,7 +9,7 @@ use super::{CommandFolder, DoubtKind, TouchKind};
 
 /// Options of commands: `x` is a text for a shell.
 const VALUED: &str = "m F:r message file:r C c author date x:_ exec:x upload-pack:x receive-pack:x o:_ output:w output-directory:w \
-    tree-filter:x index-filter:x env-filter:x msg-filter:x commit-filter:x parent-filter:x tag-name-filter:x extcmd:x open-files-in-pager:x \
+    tree-filter:x index-filter:x env-filter:x msg-filter:x commit-filter:x directory:w parent-filter:x tag-name-filter:x extcmd:x open-files-in-pager:x \
     b B branch origin depth reference:r template:r separate-git-dir:w s strategy X strategy-option n max-count U unified S G since until \
     after before grep format pretty pathspec-from-file:r S_ j jobs source exclude e onto config";
 
@@ -59,6 +59,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("fsck", ""),
     ("count-objects", ""),
     ("cherry", ""),
+    ("diff-tree", ""),
+    ("diff-index", ""),
+    ("diff-files", ""),
+    ("range-diff", ""),
+    ("bundle", ""),
     ("whatchanged", "r"),
     ("update-ref", ""),
 ];
@@ -225,11 +230,18 @@ impl Walker<'_> {
 
     fn command_of_git(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
         let (found, _) = read(words, Valued(VALUED), false);
+        let told_as = format!("git {name}");
         for (option, value) in &found.options {
             let Some(value) = value else { continue };
             match Valued(VALUED).kind(option) {
                 Some("x") => self.joined_text(std::slice::from_ref(value), state, call),
-                Some(kinds @ ("r" | "w")) => self.touches(kinds, value, state, "git", call),
+                Some(kinds @ ("r" | "w")) => {
+                    // It may lead to another project.
+                    let by = if option == "directory" { "git apply" } else { "git" };
+                    // What git writes at another's wish is not its own, wherever it lies.
+                    let by = if option == "output" { &told_as } else { by };
+                    self.touches(kinds, value, state, by, call);
+                }
                 _ => {}
             }
             match (name, option.as_str()) {
@@ -239,18 +251,31 @@ impl Walker<'_> {
                 ("clone" | "init" | "submodule", "c" | "config") => {
                     self.setting_of_git(value, state, call);
                 }
-                ("archive" | "format-patch", "o") => self.touches("w", value, state, "git", call),
+                ("archive" | "format-patch", "o") => {
+                    self.touches("w", value, state, &told_as, call);
+                }
                 _ => {}
             }
+        }
+        if matches!(name, "apply" | "am") {
+            let folder = found.values(&["directory"]).last().cloned();
+            let strip = words.iter().rev().find_map(|it| it.known()?.strip_prefix("-p"));
+            let strip = Field::text(strip.unwrap_or("1"));
+            self.patched(&told_as, folder.as_ref(), Some(&strip), state, call);
+        }
+        if name == "apply" && found.has(&["unsafe-paths"]) {
+            self.doubt(
+                DoubtKind::Command,
+                "`git apply` may write outside of its folder",
+                call.span,
+            );
         }
         if name == "grep" && found.has(&["O", "open-files-in-pager"]) {
             self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
         }
         if found.has_unknown
-            && !matches!(
-                name,
-                "add" | "status" | "diff" | "log" | "show" | "rm" | "commit" | "mv" | "blame"
-            )
+            && !matches!(name, "add" | "status" | "rm" | "commit" | "mv")
+            && !only_reads(name, &found)
         {
             self.doubt(
                 DoubtKind::Option,
@@ -322,6 +347,11 @@ impl Walker<'_> {
                 let text = paths.get(1..).unwrap_or_default();
                 self.joined_text(text, state, call);
             }
+            "bundle" if first == "create" => {
+                let file = paths.get(1).unwrap_or(&here);
+                self.touches("w", file, state, "git bundle", call);
+            }
+            _ if only_reads(name, found) => self.shown_by_git(name, found, state, call),
             _ => self.paths_of_git(name, paths, state, call),
         }
         let is_hard =
@@ -329,6 +359,20 @@ impl Walker<'_> {
         if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
             self.touch(TouchKind::Write, &here, state, "git", call.span);
         }
+    }
+
+    /// What is not known is a revision or a path below one: git shows what it keeps, unless it compares any two files.
+    fn shown_by_git(
+        &mut self,
+        name: &str,
+        found: &super::options::Read,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let is_any = found.has(&["no-index"]);
+        let paths = found.operands.iter().filter(|it| is_any || !it.begins().is_empty());
+        let paths: Vec<Field> = paths.cloned().collect();
+        self.paths_of_git(name, &paths, state, call);
     }
 
     fn paths_of_git(&mut self, name: &str, paths: &[Field], state: &State, call: Call<'_>) {
@@ -361,6 +405,37 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Commands that only show what git keeps, whatever else they are given.
+fn only_reads(name: &str, found: &super::options::Read) -> bool {
+    const READERS: [&str; 23] = [
+        "log",
+        "show",
+        "diff",
+        "diff-tree",
+        "diff-index",
+        "diff-files",
+        "rev-parse",
+        "cat-file",
+        "blame",
+        "annotate",
+        "rev-list",
+        "merge-base",
+        "ls-files",
+        "ls-tree",
+        "describe",
+        "shortlog",
+        "whatchanged",
+        "name-rev",
+        "for-each-ref",
+        "show-ref",
+        "cherry",
+        "check-ignore",
+        "range-diff",
+    ];
+    READERS.contains(&name)
+        || name == "branch" && found.has(&["contains", "no-contains", "merged", "no-merged"])
 }
 
 /// `git stash list` and others that change nothing here.

@@ -11,6 +11,9 @@ use crate::base::bash::tree::{Assigned, Assignment, Command, Part, Redirection, 
 /// Most calls of one function inside of itself that are walked with the arguments that they have.
 const SELF_CALLS_MAX: usize = 2;
 
+/// As many arguments as a function is taken to look at.
+const LISTED_MAX: usize = 9;
+
 /// Most members of a list that are known one by one.
 const LIST_MAX: usize = 256;
 
@@ -46,6 +49,7 @@ impl Walker<'_> {
             }
             return Ways::same(state);
         }
+        self.wrote(&fields, &command.redirections, state, &own);
         let before: Vec<(String, Option<Value>)> = sets
             .iter()
             .map(|set| (set.name.clone(), state.variables.get(&set.name).cloned()))
@@ -164,6 +168,7 @@ impl Walker<'_> {
             self.depth -= 1;
         }
         self.watched(name, &value, state, span);
+        self.assigned.push(name.to_owned());
         state.variables.insert(name.to_owned(), value);
     }
 
@@ -268,22 +273,13 @@ impl Walker<'_> {
         state: &mut State,
         call: Call<'_>,
     ) {
-        let mut arguments: Option<Vec<Field>> = Some(fields.get(1..).unwrap_or_default().to_vec());
-        if fields
-            .iter()
-            .any(|field| !field.is_known() && !matches!(field.pieces.as_slice(), [Piece::Glob(_)]))
-        {
-            // One that is not known may be several, so that the others are not certain either.
-            let is_one = |field: &Field| {
-                field.is_known()
-                    || field.pieces.iter().all(|it| !matches!(it, Piece::Unknown | Piece::Given))
-            };
-            if !fields.iter().all(is_one) {
-                arguments = None;
-            }
-        }
+        let mut arguments = arguments_of(fields);
         let depth = self.calls.iter().filter(|(other, _)| other == name).count();
         let given = arguments.clone().unwrap_or_default();
+        if depth > 0 && self.forks > 0 {
+            let why = format!("`{name}` starts itself again and again");
+            self.doubt(DoubtKind::Command, &why, call.span);
+        }
         if depth >= SELF_CALLS_MAX {
             if self.calls.iter().any(|(other, _)| other == &lost_mark(name)) {
                 // It was walked with nothing known already.
@@ -339,9 +335,15 @@ impl Walker<'_> {
                 self.touch(TouchKind::Maybe, field, state, by, span);
             }
             // `--file=path`, `key=path`, `@path`, `path:path`, `-Ipath`.
-            let parts = text.split(['=', '@', ':', ',']).skip(1).filter(|part| !part.is_empty());
+            let is_path =
+                |part: &&str| part.contains(|it: char| it.is_alphanumeric() || "/.~".contains(it));
+            let parts = text.split(['=', '@', ':', ',']).skip(1).filter(is_path);
             for part in parts.take(8) {
                 self.touch(TouchKind::Maybe, &Field::text(part), state, by, span);
+            }
+            let first = text.split(':').next().unwrap_or_default();
+            if first.len() < text.len() && first.starts_with(['/', '~', '.']) {
+                self.touch(TouchKind::Maybe, &Field::text(first), state, by, span);
             }
             if text.starts_with('-') && !text.starts_with("--") && text.len() > 2 {
                 let rest = text.get(2..).unwrap_or_default();
@@ -355,4 +357,26 @@ impl Walker<'_> {
 
 fn lost_mark(name: &str) -> String {
     format!("{name}\n")
+}
+
+/// The arguments of a function; `None` if it is not certain which word is which.
+fn arguments_of(fields: &[Field]) -> Option<Vec<Field>> {
+    if let [_, only] = fields
+        && only.listing().is_some()
+    {
+        // One of the files, or any number of them.
+        return Some(vec![only.clone(); LISTED_MAX]);
+    }
+    // One that is not known may be several, so that the others are not certain either.
+    let is_one = |piece: &Piece| match piece {
+        Piece::Text(_) | Piece::Glob(_) | Piece::Number => true,
+        Piece::Unknown
+        | Piece::Given
+        | Piece::Listed(_)
+        | Piece::Temp
+        | Piece::Name
+        | Piece::Part => false,
+    };
+    let are_certain = fields.iter().all(|field| field.pieces.iter().all(is_one));
+    are_certain.then(|| fields.get(1..).unwrap_or_default().to_vec())
 }

@@ -6,11 +6,12 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `expand.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
-//! programs that start others, `shells.rs` for texts that are commands again. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, and `beyond.rs`, `git.rs`, `find.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! programs that start others, `shells.rs` and `written.rs` for texts that are commands again. `variables.rs` has variables that change what programs
+//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
 
+mod awk;
 mod beyond;
 mod builtins;
 mod declare;
@@ -18,12 +19,18 @@ mod expand;
 mod find;
 mod git;
 mod invoke;
+mod landing;
 mod loops;
+mod meant;
+mod multiplexer;
 mod number;
 mod options;
+mod output;
 mod parameter;
+mod patches;
 mod record;
 mod redirect;
+mod remote;
 mod runners;
 mod sed;
 mod shells;
@@ -35,6 +42,9 @@ mod value;
 mod variables;
 mod walk;
 mod wrappers;
+mod written;
+
+pub(super) use find::is_pruned;
 
 pub use crate::base::bash::tree::ByteSpan;
 
@@ -45,6 +55,8 @@ pub struct ShellSetting<'a> {
     pub folder: Option<&'a str>,
     /// The folder that `~` and `$HOME` stand for.
     pub home: Option<&'a str>,
+    /// The folder of the whole project, which git knows as its top.
+    pub project: Option<&'a str>,
 }
 
 /// What a command would do.
@@ -56,6 +68,8 @@ pub struct Acts {
     pub touches: Vec<Touch>,
     /// What cannot be known; while there is any, the other lists may be incomplete.
     pub unknown: Vec<Doubt>,
+    /// Files that it both writes and runs: what runs each, and what is in it.
+    pub scripts: Vec<(String, String)>,
 }
 
 /// One program as it is started.
@@ -109,6 +123,8 @@ pub struct Touch {
     pub by: String,
     /// Which bytes of the command do it.
     pub span: ByteSpan,
+    /// True if it is not the path itself, but some of what another program found below it.
+    pub is_within: bool,
 }
 
 /// What is done to a path.

@@ -29,8 +29,8 @@ impl Walker<'_> {
         for piece in &value.pieces {
             match piece {
                 Piece::Text(part) => text.push_str(part),
-                Piece::Number | Piece::Given => text.push('0'),
-                Piece::Glob(_) | Piece::Unknown => {
+                Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('0'),
+                Piece::Glob(_) | Piece::Unknown | Piece::Part | Piece::Listed(_) => {
                     self.doubt(
                         DoubtKind::Number,
                         "a number that is not known is evaluated, and may hold commands",

@@ -85,6 +85,11 @@ impl Walker<'_> {
             .and_then(Field::known)
             .map(|text| is_unset || has_colon && text.is_empty());
         let now = now.unwrap_or_else(Field::unknown);
+        // Either of the two is a folder for a while.
+        let is_temp = now.pieces == [Piece::Temp] && operand.known() == Some(super::output::TEMP);
+        if is_temp && matches!(it.operator.as_str(), ":-" | "-") {
+            return Got::One(operand);
+        }
         Got::One(match (it.operator.as_str(), is_missing) {
             (":-" | "-" | ":=" | "=", Some(false)) | (":?" | "?", _) => now,
             (":-" | "-", Some(true)) | (":+" | "+", Some(false)) => operand,
@@ -153,6 +158,8 @@ impl Walker<'_> {
                 None => Value::unknown(),
             },
             "HOME" => Value::One(self.home(state)),
+            "IFS" if !state.is_lost => Value::One(Field::text(" \t\n")),
+            "TMPDIR" if !state.is_lost => Value::One(Field::of(Piece::Temp)),
             "OLDPWD" | "_" | "REPLY" | "BASH_REMATCH" | "PIPESTATUS" | "OPTARG"
             | "BASH_COMMAND" => Value::unknown(),
             _ if NUMBERS.contains(&name) && !state.is_lost => Value::One(Field::of(Piece::Number)),
@@ -220,6 +227,26 @@ fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
         | Part::Pattern(_) => false,
     });
     match (now.known(), operand.known()) {
+        // The last name of a path.
+        (now, Some("*/")) if it.operator == "##" => match now {
+            Some(path) => Field::text(path.rsplit('/').next().unwrap_or(path)),
+            None => Field::of(Piece::Part),
+        },
+        // Another ending, beside the file that was found.
+        (None, Some(ending)) if it.operator == "%" && now.listing().is_some() => {
+            if ending.contains('/') { Field::unknown() } else { now.clone() }
+        }
+        // The known end of a pattern: `for f in *.js; do mv "$f" "${f%.js}.ts"; done`.
+        (None, Some(ending)) if it.operator == "%" && is_plain => {
+            let mut cut = now.clone();
+            match cut.pieces.last_mut() {
+                Some(Piece::Text(text)) => {
+                    text.truncate(text.strip_suffix(ending).unwrap_or(text).len());
+                    cut
+                }
+                _ => Field::unknown(),
+            }
+        }
         (Some(now), Some(operand)) if is_plain => {
             let kept = if it.operator.starts_with('%') {
                 now.strip_suffix(operand)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::state::State;
-use super::value::Field;
+use super::value::{Field, Piece};
 use super::walk::{Walker, address};
 use super::{ByteSpan, CommandWord, Doubt, DoubtKind, ProgramRun, Touch, TouchKind};
 use crate::base::bash::tree::Command;
@@ -47,6 +47,32 @@ impl Walker<'_> {
         by: &str,
         span: ByteSpan,
     ) {
+        // A name that a program makes up is no path that anybody could mean.
+        let is_name = matches!(path.pieces.first(), Some(Piece::Name));
+        if is_name && matches!(kind, TouchKind::Read | TouchKind::List | TouchKind::Maybe) {
+            return;
+        }
+        if kind == TouchKind::Read
+            && let Some(name) = super::meant::ordinary_name(path)
+        {
+            self.touch_anywhere(kind, name, by, span);
+            return;
+        }
+        match path.listing() {
+            Some(listing) => self.touch_listed(kind, &listing.clone(), state, by, span),
+            None => self.touch_at(kind, path, state, by, span, false),
+        }
+    }
+
+    pub(super) fn touch_at(
+        &mut self,
+        kind: TouchKind,
+        path: &Field,
+        state: &State,
+        by: &str,
+        span: ByteSpan,
+        is_within: bool,
+    ) {
         const STREAMS: &[&str] = &[
             "/dev/null",
             "/dev/stdin",
@@ -66,17 +92,34 @@ impl Walker<'_> {
             return;
         }
         let span = self.place.unwrap_or(span);
-        let word = path.to_word();
+        let words = path.meant(kind, state.has_dotglob);
         for folder in &state.folders {
-            let touch =
-                Touch { kind, path: word.clone(), folder: folder.clone(), by: by.to_owned(), span };
-            if self.seen.touches.insert(touch.clone()) {
-                self.acts.touches.push(touch);
+            for word in &words {
+                let (folder, by) = (folder.clone(), by.to_owned());
+                let touch = Touch { kind, path: word.clone(), folder, by, span, is_within };
+                if self.seen.touches.insert(touch.clone()) {
+                    self.acts.touches.push(touch);
+                }
             }
             // An absolute path is the same from everywhere.
             if path.begins().starts_with('/') {
                 break;
             }
+        }
+    }
+
+    /// Touches whatever has a name, in a folder that is not known.
+    pub(super) fn touch_anywhere(&mut self, kind: TouchKind, name: &str, by: &str, span: ByteSpan) {
+        let touch = Touch {
+            kind,
+            path: CommandWord::Glob(format!("**/{name}")),
+            folder: super::CommandFolder::Unknown,
+            by: by.to_owned(),
+            span: self.place.unwrap_or(span),
+            is_within: false,
+        };
+        if self.seen.touches.insert(touch.clone()) {
+            self.acts.touches.push(touch);
         }
     }
 

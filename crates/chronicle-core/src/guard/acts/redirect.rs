@@ -4,7 +4,7 @@ use super::TouchKind;
 use super::state::State;
 use super::value::{Field, Piece, Value};
 use super::walk::{Input, Walker};
-use crate::base::bash::tree::{Redirection, Target};
+use crate::base::bash::tree::{Part, Redirection, Target};
 
 impl Walker<'_> {
     /// What redirections touch, and what the command reads from after them.
@@ -40,6 +40,13 @@ impl Walker<'_> {
                 continue;
             }
             let fields = self.words(std::slice::from_ref(word), state);
+            if let ("<", [Part::Process(script)]) = (redirection.operator, word.parts.as_slice())
+                && is_input
+                && let found @ Input::Listed(_) = self.handed_on_by(script, state)
+            {
+                input = found;
+                continue;
+            }
             for field in &fields {
                 self.redirected(redirection, field, state);
             }
@@ -73,6 +80,15 @@ impl Walker<'_> {
             ">&" if is_stream => &[],
             _ => &[TouchKind::Write],
         };
+        let is_near = |path: &str| {
+            ["localhost/", "127.0.0.1/", "::1/"].iter().any(|host| path.starts_with(host))
+        };
+        let path = field.begins();
+        let far = ["/dev/tcp/", "/dev/udp/"].iter().find_map(|it| path.strip_prefix(it));
+        if far.is_some_and(|path| !is_near(path)) {
+            let why = "a redirection leads to another machine";
+            self.doubt(super::DoubtKind::Command, why, redirection.span);
+        }
         for kind in kinds {
             self.touch(*kind, field, state, redirection.operator, redirection.span);
         }

@@ -34,7 +34,7 @@ impl Walker<'_> {
             scripts.push(script.clone());
             files = more;
         }
-        if found.has_unknown && scripts.iter().all(Field::is_known) {
+        if found.has_unknown && scripts.iter().all(|it| it.as_if_known().is_some()) {
             self.doubt(
                 DoubtKind::Option,
                 "an argument of `sed` is not known, and may be an option",
@@ -53,7 +53,9 @@ impl Walker<'_> {
     }
 
     fn script_of_sed(&mut self, script: &Field, state: &State, call: Call<'_>) {
-        let deeds = script.known().and_then(deeds);
+        // What is not known may be a part of a text, but not of a path or a command.
+        let deeds = script.as_if_known().as_deref().and_then(deeds);
+        let deeds = deeds.filter(|deeds| script.is_known() || deeds.is_empty());
         let Some(deeds) = deeds else {
             self.doubt(
                 DoubtKind::Code,
@@ -141,14 +143,14 @@ fn deeds(script: &str) -> Option<Vec<Deed>> {
                 let mark = *letters.get(at)?;
                 at += 1;
                 until(&letters, &mut at, mark)?;
-                until(&letters, &mut at, mark)?;
+                literal(&letters, &mut at, mark)?;
                 flags(&letters, &mut at, &mut deeds)?;
             }
             'y' => {
                 let mark = *letters.get(at)?;
                 at += 1;
-                until(&letters, &mut at, mark)?;
-                until(&letters, &mut at, mark)?;
+                literal(&letters, &mut at, mark)?;
+                literal(&letters, &mut at, mark)?;
             }
             'a' | 'i' | 'c' => text(&letters, &mut at)?,
             ':' | 'b' | 't' | 'T' | 'v' => label(&letters, &mut at),
@@ -196,6 +198,22 @@ fn until(letters: &[char], at: &mut usize, mark: char) -> Option<()> {
             _ if letter == mark => return Some(()),
             '[' => is_bracket = true,
             ']' => is_bracket = false,
+            _ => {}
+        }
+    }
+}
+
+/// The same where brackets are letters like others: in what is put in place, and in lists of letters.
+fn literal(letters: &[char], at: &mut usize, mark: char) -> Option<()> {
+    if mark == '\n' || mark == '\\' {
+        return None;
+    }
+    loop {
+        let letter = *letters.get(*at)?;
+        *at += 1;
+        match letter {
+            '\\' => *at += 1,
+            _ if letter == mark => return Some(()),
             _ => {}
         }
     }

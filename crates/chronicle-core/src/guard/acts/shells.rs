@@ -8,7 +8,7 @@ use super::walk::{Dialect, Input, Walker};
 use super::{DoubtKind, TouchKind};
 
 /// Shells whose language is close to that of bash.
-const SHELLS: &[&str] =
+pub(super) const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "pdksh", "ksh93", "posh", "yash"];
 /// Shells with languages of their own.
 const FOREIGN: &[&str] = &[
@@ -62,7 +62,6 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("wish", ""),
     ("expect", "c:c f:r"),
     ("erl", "eval:c"),
-    ("gdb", "ex:c x:r eval-command:c"),
     ("sqlite3", "cmd:c init:r"),
     ("psql", "c:c f:r"),
     ("mysql", "e:c execute:c"),
@@ -110,7 +109,7 @@ impl Walker<'_> {
 
     fn shell(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) {
         let dialect = if matches!(name, "bash" | "rbash") { Dialect::Bash } else { Dialect::Other };
-        let (mut has_text, mut reads_input) = (false, false);
+        let (mut has_text, mut reads_input, mut only_checks) = (false, false, false);
         let mut at = 1;
         while let Some(field) = fields.get(at) {
             let Some(text) = field.known() else {
@@ -148,6 +147,7 @@ impl Walker<'_> {
             }
             has_text |= text.starts_with('-') && text.contains('c');
             reads_input |= text.contains('s');
+            only_checks |= text.starts_with('-') && text.contains('n');
             // Each of these letters takes a word.
             at += text.bytes().filter(|letter| matches!(letter, b'o' | b'O')).count();
         }
@@ -159,6 +159,9 @@ impl Walker<'_> {
             None if has_text => {}
             Some((file, _)) if !reads_input && !is_stream(file) => {
                 self.touch(TouchKind::Read, file, state, name, call.span);
+                if !only_checks {
+                    self.run_written(file, Some(name), state, call);
+                }
             }
             Some((file, arguments)) if !reads_input && file.begins().starts_with("/dev/fd") => {
                 let _ = arguments;
@@ -195,7 +198,7 @@ impl Walker<'_> {
         match call.input {
             // A script like any other, and told as a file that is read.
             Input::File | Input::Given => {}
-            Input::Piped => {
+            Input::Piped | Input::Listed(_) => {
                 self.doubt(DoubtKind::Text, "a shell runs what another command prints", call.span);
             }
             Input::Text(text) => match text.known() {
@@ -243,7 +246,11 @@ impl Walker<'_> {
             _ if options.has(&["m"]) => self.maybe(rest, state, name, call.span),
             Some(file) if is_database => {
                 self.touch(TouchKind::Write, file, state, name, call.span);
-                if rest.len() > 1 || !matches!(call.input, Input::Given) {
+                let more = rest.get(1..).unwrap_or_default();
+                let has_code =
+                    if name == "sqlite3" { !more.is_empty() } else { more.iter().any(may_be_code) };
+                // A file of statements is a script like any other.
+                if has_code || !matches!(call.input, Input::Given | Input::File) {
                     self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
                 }
             }
@@ -252,6 +259,7 @@ impl Walker<'_> {
                     matches!(name, "bun") && file.known().is_some_and(|it| !it.contains('.'));
                 if !is_command {
                     self.touch(TouchKind::Read, file, state, name, call.span);
+                    self.run_written(file, Some(name), state, call);
                 }
                 self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
             }
@@ -269,6 +277,14 @@ impl Walker<'_> {
     }
 }
 
+/// True if a word may be an option of a database's client that takes statements.
+fn may_be_code(word: &Field) -> bool {
+    let text = word.begins();
+    let is_short = text.starts_with('-') && !text.starts_with("--");
+    let is_long = text.starts_with("--c") || text.starts_with("--e");
+    !word.is_known() || is_long || is_short && text.contains(['c', 'e'])
+}
+
 /// What a shell knows that was started as a program: the variables that it may have got are not certain.
 pub(super) fn child(state: &State) -> State {
     let mut own = state.clone();
@@ -282,6 +298,7 @@ pub(super) fn child(state: &State) -> State {
     }
     own.arguments = None;
     own.has_integers = false;
+    own.has_dotglob = false;
     own
 }
 

@@ -1,7 +1,8 @@
-//! Programs whose arguments no table can describe: `tar`, `dd`, `awk` and a few others.
+//! Programs whose arguments no table can describe: `tar`, `dd` and a few others.
 
 use super::invoke::Call;
 use super::options::{Read, Valued, read};
+use super::remote::runs_nothing;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
@@ -38,29 +39,28 @@ impl Walker<'_> {
                     self.doubt(DoubtKind::Text, &format!("`{name}` runs a text later"), call.span);
                 }
             }
-            "tmux" | "screen" | "zellij" => {
-                self.maybe(words, state, name, call.span);
-                let is_shown = words.first().and_then(Field::known).is_none_or(|it| {
-                    [
-                        "ls",
-                        "list-sessions",
-                        "list-windows",
-                        "capture-pane",
-                        "has-session",
-                        "kill-session",
-                        "-ls",
-                        "-v",
-                        "-V",
-                    ]
-                    .contains(&it)
-                });
-                if !is_shown {
-                    self.doubt(DoubtKind::Text, &format!("`{name}` may run a text"), call.span);
-                }
+            "tmux" | "screen" | "zellij" => self.multiplexer(name, words, state, call),
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                self.scripts_of_package(words, state, call);
+                return false;
             }
-            "capsh" | "gdb" | "lldb" | "rundll32" | "nsjail" | "bwrap" | "firejail" | "proot"
-            | "dtach" | "daemonize" | "start-stop-daemon" | "socat" | "ncat" | "nc" | "netcat"
-            | "xterm" | "gnome-terminal" | "konsole" | "alacritty" | "kitty" | "wezterm" => {
+            "ssh" | "autossh" | "mosh" => self.ssh(name, words, state, call),
+            "docker" | "podman" | "docker-compose" | "podman-compose" | "nerdctl" | "kubectl"
+            | "oc" => {
+                self.contained(words, state, call);
+                return false;
+            }
+            "deno" if matches!(words.first().and_then(Field::known), Some("eval" | "repl")) => {
+                self.maybe(words.get(1..).unwrap_or_default(), state, name, call.span);
+                self.doubt(DoubtKind::Code, "`deno` is given code", call.span);
+            }
+            "gdb" | "lldb" => self.debugger(name, words, state, call),
+            "nc" | "ncat" | "netcat" if runs_nothing(words) => {
+                self.maybe(words, state, name, call.span);
+            }
+            "capsh" | "rundll32" | "nsjail" | "bwrap" | "firejail" | "proot" | "dtach"
+            | "daemonize" | "start-stop-daemon" | "socat" | "ncat" | "nc" | "netcat" | "xterm"
+            | "gnome-terminal" | "konsole" | "alacritty" | "kitty" | "wezterm" => {
                 self.maybe(words, state, name, call.span);
                 if !words.is_empty() {
                     self.doubt(
@@ -73,6 +73,20 @@ impl Walker<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// `npm pkg set scripts.name=text`: what is kept as a script is there to be run.
+    fn scripts_of_package(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let is_set = words
+            .windows(2)
+            .any(|pair| pair[0].known() == Some("pkg") && pair[1].known() == Some("set"));
+        for word in words.iter().filter(|_| is_set) {
+            if let Some((name, _)) = word.begins().split_once('=')
+                && name.starts_with("scripts")
+            {
+                self.joined_text(&[word.after(name.len() + 1)], state, call);
+            }
+        }
     }
 
     fn tar(&mut self, words: &[Field], state: &State, call: Call<'_>) {
@@ -162,41 +176,6 @@ impl Walker<'_> {
         own
     }
 
-    fn awk(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
-        const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:w pretty-print:w d:w dump-variables:w p:w profile:w";
-        let (found, end) = read(words, Valued(VALUED), true);
-        let mut files = words.get(end..).unwrap_or_default();
-        for file in found.values(&["f", "file", "E", "exec"]) {
-            self.touch(TouchKind::Read, file, state, name, call.span);
-        }
-        let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
-        if !found.has(&["f", "file", "E", "exec", "e", "source"])
-            && let Some((program, more)) = files.split_first()
-        {
-            programs.push(program.clone());
-            files = more;
-        }
-        let is_plain = |program: &Field| {
-            program.known().is_some_and(|text| {
-                let without = text.replace("||", "");
-                let writes = without.contains('>') && without.contains("print");
-                !without.contains("system")
-                    && !without.contains("getline")
-                    && !without.contains(['|', '@'])
-                    && !writes
-            })
-        };
-        if found.has_unknown || !programs.iter().all(is_plain) || found.has(&["l", "load"]) {
-            self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
-        }
-        let changes = found
-            .values(&["i", "include"])
-            .any(|value| value.known().is_none_or(|it| it.contains("inplace")));
-        for file in files {
-            self.touches(if changes { "rw" } else { "r" }, file, state, name, call);
-        }
-    }
-
     fn dd(&mut self, words: &[Field], state: &State, call: Call<'_>) {
         for word in words {
             let begins = word.begins();
@@ -211,9 +190,15 @@ impl Walker<'_> {
     }
 
     fn openssl(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        // These show what is public of a file, never a key.
+        let shows_public =
+            matches!(words.first().and_then(Field::known), Some("x509" | "verify" | "crl"));
         for pair in words.windows(2) {
             let [option, value] = pair else { continue };
             match option.known() {
+                Some("-in" | "-CAfile" | "-CA") if shows_public => {
+                    self.touch(TouchKind::List, value, state, "openssl", call.span);
+                }
                 Some(
                     "-in" | "-inkey" | "-key" | "-cert" | "-CAfile" | "-CAkey" | "-CA" | "-config"
                     | "-kfile" | "-certfile" | "-rand" | "-sign" | "-verify" | "-prverify",

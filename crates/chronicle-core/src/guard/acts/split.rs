@@ -59,7 +59,15 @@ pub(super) fn split(got: Got, state: &State, building: &mut Building) {
                 {
                     building.now.push(Piece::Unknown);
                 }
-                other @ (Piece::Number | Piece::Given | Piece::Unknown) => building.now.push(other),
+                other @ (Piece::Number
+                | Piece::Given
+                | Piece::Unknown
+                | Piece::Listed(_)
+                | Piece::Temp
+                | Piece::Name
+                | Piece::Part) => {
+                    building.now.push(other);
+                }
             }
         }
         if index + 1 < count {

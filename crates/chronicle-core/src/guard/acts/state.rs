@@ -25,6 +25,7 @@ impl PartialEq for Function {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is known by itself")]
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub(super) variables: BTreeMap<String, Value>,
@@ -39,6 +40,8 @@ pub(super) struct State {
     pub(super) arguments: Option<Vec<Field>>,
     /// Some variable may be an integer, whose values are evaluated.
     pub(super) has_integers: bool,
+    /// Patterns may find hidden files too.
+    pub(super) has_dotglob: bool,
     /// Nothing after this point is reached from here.
     pub(super) is_over: bool,
 }
@@ -53,6 +56,7 @@ impl State {
             aliases: BTreeMap::new(),
             arguments: None,
             has_integers: false,
+            has_dotglob: false,
             is_over: false,
         }
     }
@@ -78,6 +82,7 @@ impl State {
         }
         self.is_lost |= other.is_lost;
         self.has_integers |= other.has_integers;
+        self.has_dotglob |= other.has_dotglob;
         if self.arguments != other.arguments {
             self.arguments = None;
         }

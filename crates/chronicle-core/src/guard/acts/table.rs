@@ -56,10 +56,15 @@ const TABLE: &[Row] = &[
         All("r"),
     ),
     (
-        "od xxd hexdump hd strings base64 base32 basenc uuencode uudecode iconv",
-        "A j N t S w n s e f:_ c l o:_ g b d output:w wrap to-code from-code",
+        "od hexdump hd",
+        "A j N t S w e f:r n s address-radix skip-bytes read-bytes format strings width",
         All("r"),
     ),
+    ("xxd", "c cols l len o:_ s seek g groupsize n name R", First("r", "w")),
+    ("strings", "n t e T s bytes radix encoding", All("r")),
+    ("base64 base32 basenc", "w wrap i:r input:r o:w output:w b D:_", All("r")),
+    ("iconv", "f t o:w output:w from-code to-code", All("r")),
+    ("uuencode uudecode", "o:w", All("rw")),
     (
         "grep egrep fgrep zgrep rg ag ack ugrep pcregrep pcre2grep",
         "e f:r A B C m d D regexp file:r max-count after-context before-context context include exclude exclude-from:r exclude-dir label binary-files color colour g glob iglob t type T type-not j threads M max-columns E encoding r_ replace sort sortr path-separator pre:x pre-glob ignore-file:r max-depth max-filesize engine hostname-bin:x",
@@ -82,11 +87,9 @@ const TABLE: &[Row] = &[
     ("mktemp", "p:w tmpdir:w suffix", All("w")),
     ("touch", "d r:r t date reference:r time", All("wm")),
     ("truncate fallocate", "s r:r o l size reference:r offset length", All("w")),
-    (
-        "chmod chown chgrp chattr chcon chflags setfacl xattr",
-        "reference:r from m x M:r X:r user role type",
-        After(1, "m"),
-    ),
+    ("chmod chown chgrp chattr chcon chflags", "reference:r from user role type", After(1, "m")),
+    ("setfacl", "m x M:r X:r modify remove modify-file:r remove-file:r restore:r", All("m")),
+    ("xattr", "", All("m")),
     ("mv", "t:w S target-directory:w suffix", ToLast("rd", "w")),
     ("cp ditto", "t:w S target-directory:w suffix Z", ToLast("r", "w")),
     (
@@ -109,7 +112,8 @@ const TABLE: &[Row] = &[
     ),
     ("zip", "b:w i n O:w P x t tt T_ TT:x unzip-command:x", First("w", "r")),
     ("unzip", "d:w P x", First("r", "")),
-    ("7z 7za 7zr", "", After(1, "?")),
+    ("7z 7za 7zr", "o:w", After(1, "?")),
+    ("man", "P:x pager:x C:r config-file:r M manpath S s e L m", Nothing),
     (
         "rsync",
         "e:x rsh:x f filter exclude include exclude-from:r include-from:r files-from:r password-file:r log-file:w backup-dir:w temp-dir:w T:w partial-dir:w compare-dest:r copy-dest:r link-dest:r rsync-path:x bwlimit timeout port max-size min-size chmod chown out-format B M:x remote-option:x suffix info debug",
@@ -117,7 +121,6 @@ const TABLE: &[Row] = &[
     ),
     ("scp", "c D:x F:r i:r J l o:o P S:x X", ToLast("r", "w")),
     ("sftp", "b:r B c D F:r i:r J l o:o P R S:x s", All("?")),
-    ("ssh autossh mosh", "b c D E:w e F:r I:r i:r J L l m O o:o p Q R S W w B P", Nothing),
     (
         "curl",
         "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
@@ -152,7 +155,6 @@ const TABLE: &[Row] = &[
         "E:c eval:c C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W working-directory:C justfile:r d:_ shell:x shell-arg",
         Nothing,
     ),
-    ("docker podman kubectl helm terraform aws gcloud az", "", All("?")),
     (
         "echo printf true false pwd date whoami id uname hostname ps kill killall pkill pgrep which whereis sleep seq expr yes tput clear basename dirname nproc uptime free arch tty locale groups getconf printenv logname users w who last tr test [ sync reset stty factor numfmt",
         "",
@@ -203,6 +205,11 @@ impl Walker<'_> {
                     "files",
                     "type-list",
                 ]) && !matches!(name, "chattr");
+                // `chmod -x file`: the mode looks like an option.
+                let is_mode = |(option, _): &(String, Option<Field>)| {
+                    option.len() == 1 && "rwxXst".contains(option.as_str())
+                };
+                let is_given = is_given || name == "chmod" && found.options.iter().any(is_mode);
                 let skipped = if is_given { 0 } else { *count };
                 each(paths.get(skipped..).unwrap_or_default(), kinds);
             }
@@ -211,15 +218,13 @@ impl Walker<'_> {
                 each(paths.get(1..).unwrap_or_default(), others);
             }
             ToLast(sources, target) => {
-                let has_target = found.has(&["t", "target-directory"]);
-                match paths.split_last() {
-                    Some((last, before)) if !has_target && !before.is_empty() => {
-                        each(before, sources);
-                        each(std::slice::from_ref(last), target);
-                    }
-                    _ => each(paths, sources),
-                }
+                self.brought(name, &found, (sources, target), state, call);
             }
+        }
+        if name == "patch" {
+            let folder = found.values(&["d", "directory"]).last().cloned();
+            let strip = found.values(&["p", "strip"]).last().cloned();
+            self.patched("patch", folder.as_ref(), strip.as_ref(), state, call);
         }
         self.beyond(name, &found, state, call);
         true
@@ -272,7 +277,7 @@ impl Walker<'_> {
         own
     }
 
-    fn option_of_ssh(&mut self, value: &Field, state: &State, call: Call<'_>) {
+    pub(super) fn option_of_ssh(&mut self, value: &Field, state: &State, call: Call<'_>) {
         let Some(text) = value.known() else {
             self.doubt(
                 DoubtKind::Option,

@@ -17,6 +17,24 @@ pub(super) enum Piece {
     Given,
     /// Anything at all, chosen by the text or what it reads.
     Unknown,
+    /// One of the files that another program found, or several.
+    Listed(Listing),
+    /// The folder for files that are needed for a while, if the environment names one.
+    Temp,
+    /// One word that a program makes up by itself: no option, and nothing that the text chose.
+    Name,
+    /// Letters of one name, whoever chose them: there is no slash among them.
+    Part,
+}
+
+/// Files that a program found below places that it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listing {
+    pub(super) roots: Vec<String>,
+    /// Only some of them were looked for, by their names or what is in them.
+    pub(super) is_picky: bool,
+    /// The names that were looked for, as patterns.
+    pub(super) names: Vec<String>,
 }
 
 /// A word or a value.
@@ -56,7 +74,14 @@ impl Field {
     pub(super) fn push(&mut self, piece: Piece) {
         match piece {
             Piece::Text(text) => self.push_text(&text),
-            other @ (Piece::Glob(_) | Piece::Number | Piece::Given | Piece::Unknown) => {
+            other @ (Piece::Glob(_)
+            | Piece::Number
+            | Piece::Given
+            | Piece::Unknown
+            | Piece::Listed(_)
+            | Piece::Temp
+            | Piece::Name
+            | Piece::Part) => {
                 self.pieces.push(other);
             }
         }
@@ -76,7 +101,13 @@ impl Field {
     fn weight(&self) -> usize {
         let weigh = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Glob(text) => 16 + text.len(),
-            Piece::Number | Piece::Given | Piece::Unknown => 16,
+            Piece::Listed(listing) => 16 + listing.roots.iter().map(String::len).sum::<usize>(),
+            Piece::Number
+            | Piece::Given
+            | Piece::Unknown
+            | Piece::Temp
+            | Piece::Name
+            | Piece::Part => 16,
         };
         self.pieces.iter().map(weigh).sum()
     }
@@ -94,13 +125,55 @@ impl Field {
         self.known().is_some()
     }
 
+    /// The text with a letter in the place of everything that the text itself cannot have chosen; `None` if there is anything else.
+    pub(super) fn as_if_known(&self) -> Option<String> {
+        // What is not known from the first letter on may be anything.
+        let is_plain = |first: &Piece| matches!(first, Piece::Text(_) | Piece::Number);
+        if !self.pieces.first().is_none_or(is_plain) {
+            return None;
+        }
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('x'),
+                Piece::Glob(_) | Piece::Unknown | Piece::Listed(_) | Piece::Part => return None,
+            }
+        }
+        Some(text)
+    }
+
+    /// The files that it stands for, if another program found them; a text behind their names leads to others beside them.
+    pub(super) fn listing(&self) -> Option<&Listing> {
+        let (first, rest) = self.pieces.split_first()?;
+        let is_beside = |piece: &Piece| match piece {
+            Piece::Text(text) => !text.contains('/') && !text.contains(char::is_whitespace),
+            Piece::Number => true,
+            Piece::Glob(_)
+            | Piece::Given
+            | Piece::Unknown
+            | Piece::Listed(_)
+            | Piece::Temp
+            | Piece::Name
+            | Piece::Part => false,
+        };
+        let Piece::Listed(listing) = first else { return None };
+        rest.iter().all(is_beside).then_some(listing)
+    }
+
     /// Whether it is certain to be a number.
     pub(super) fn is_number(&self) -> bool {
         !self.pieces.is_empty()
             && self.pieces.iter().all(|piece| match piece {
                 Piece::Text(text) => text.bytes().all(|byte| byte.is_ascii_digit()),
                 Piece::Number => true,
-                Piece::Glob(_) | Piece::Given | Piece::Unknown => false,
+                Piece::Glob(_)
+                | Piece::Given
+                | Piece::Unknown
+                | Piece::Listed(_)
+                | Piece::Temp
+                | Piece::Name
+                | Piece::Part => false,
             })
     }
 
@@ -109,7 +182,7 @@ impl Field {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
             // No option and no path, but not empty either.
-            Some(Piece::Number) => "0",
+            Some(Piece::Number | Piece::Listed(_) | Piece::Temp | Piece::Name) => "0",
             _ => "",
         }
     }
@@ -132,7 +205,20 @@ impl Field {
             return CommandWord::Known(text.to_owned());
         }
         let mut pattern = String::new();
-        for piece in &self.pieces {
+        let mut pieces = self.pieces.as_slice();
+        // Without the variable it would be a place below the root, so that it must have a name to be known by.
+        if let [Piece::Temp, rest @ ..] = pieces
+            && let Some(Piece::Text(text)) = rest.first()
+            && text.starts_with('/')
+            && text.contains(char::is_alphanumeric)
+        {
+            pattern.push_str(super::output::TEMP);
+            pieces = rest;
+            if let [Piece::Text(text)] = rest {
+                return CommandWord::Known(format!("{pattern}{text}"));
+            }
+        }
+        for piece in pieces {
             match piece {
                 Piece::Text(text) => {
                     for letter in text.chars() {
@@ -143,7 +229,13 @@ impl Field {
                     }
                 }
                 Piece::Glob(glob) => pattern.push_str(glob),
-                Piece::Number | Piece::Given | Piece::Unknown => {
+                Piece::Number
+                | Piece::Given
+                | Piece::Unknown
+                | Piece::Listed(_)
+                | Piece::Temp
+                | Piece::Name
+                | Piece::Part => {
                     return CommandWord::Unknown { begins: self.begins().to_owned() };
                 }
             }

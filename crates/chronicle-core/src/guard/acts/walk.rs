@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::state::{Function, State};
-use super::value::{Field, Value};
+use super::value::{Field, Listing, Value};
 use super::{Acts, ByteSpan, CommandFolder, DoubtKind, ShellSetting};
 use crate::base::bash::tree::{Command, Item, Joint, Pipeline, Script, What};
 use crate::base::bash::{Text, read};
 
 /// Most texts inside of texts, and functions inside of functions.
 const DEPTH_MAX: usize = 24;
+/// Most texts of `trap`.
+const TRAPS_MAX: usize = 16;
 /// What a command reads from.
 #[derive(Debug, Clone)]
 pub(super) enum Input {
@@ -22,6 +24,8 @@ pub(super) enum Input {
     Text(Field),
     /// A file, which is told as a touch.
     File,
+    /// Names of files that another command found.
+    Listed(Listing),
 }
 
 /// The folders after a command that succeeded, and after one that failed.
@@ -43,6 +47,8 @@ pub(super) struct Walker<'a> {
     /// It was told that there is more than is looked at.
     pub(super) is_stopped: bool,
     pub(super) depth: usize,
+    /// How many pipes and commands in the background are around.
+    pub(super) forks: usize,
     /// The place of everything that is found while another text is walked.
     pub(super) place: Option<ByteSpan>,
     /// What is known where loops are left early, innermost last.
@@ -55,6 +61,12 @@ pub(super) struct Walker<'a> {
     pub(super) calls: Vec<(String, Vec<Field>)>,
     defined: Vec<Rc<Command>>,
     pub(super) called: BTreeSet<usize>,
+    /// Texts that run later.
+    pub(super) traps: Vec<Trap>,
+    /// The names of variables in the order in which they get values.
+    pub(super) assigned: Vec<String>,
+    /// Files that the text writes, with what it puts into them.
+    pub(super) written: Vec<(String, String)>,
     /// What was found already.
     pub(super) seen: super::record::Seen,
 }
@@ -67,6 +79,7 @@ impl<'a> Walker<'a> {
             steps: 0,
             is_stopped: false,
             depth: 0,
+            forks: 0,
             place: None,
             escapes: Vec::new(),
             returns: Vec::new(),
@@ -74,6 +87,9 @@ impl<'a> Walker<'a> {
             calls: Vec::new(),
             defined: Vec::new(),
             called: BTreeSet::new(),
+            traps: Vec::new(),
+            assigned: Vec::new(),
+            written: Vec::new(),
             seen: super::record::Seen::default(),
         }
     }
@@ -88,6 +104,7 @@ impl<'a> Walker<'a> {
         match read(text) {
             Ok(Text { script, .. }) => {
                 self.script(&script, &mut state, &Input::Given);
+                self.trapped(&state);
                 self.uncalled(&state);
             }
             Err(unread) => {
@@ -103,6 +120,33 @@ impl<'a> Walker<'a> {
         self.steps = self.steps.saturating_sub(1);
         self.is_spent(ByteSpan { start: 0, end: text.len() });
         std::mem::take(&mut self.acts)
+    }
+
+    /// Texts of `trap`. A variable that nothing changes after it has its value still.
+    fn trapped(&mut self, end: &State) {
+        let mut end = end.clone();
+        end.is_over = false;
+        let mut at = 0;
+        // One may set another.
+        while let Some(trap) = self.traps.get(at).cloned() {
+            at += 1;
+            if at > TRAPS_MAX {
+                self.doubt(DoubtKind::TooLarge, "there are too many texts of `trap`", trap.span);
+                return;
+            }
+            let mut own = trap.state;
+            own.is_over = false;
+            own.join(&end);
+            own.folders = vec![CommandFolder::Unknown];
+            own.arguments = None;
+            for name in self.assigned.get(trap.at..).unwrap_or_default() {
+                own.variables.insert(name.clone(), Value::unknown());
+            }
+            for function in own.functions.values_mut() {
+                function.is_certain = false;
+            }
+            self.text(&trap.text, &mut own, &Input::Piped, Dialect::Bash, trap.span);
+        }
     }
 
     /// Functions that nothing called may still be, in ways that are not seen.
@@ -172,7 +216,9 @@ impl<'a> Walker<'a> {
     fn item(&mut self, item: &Item, state: &mut State, input: &Input) -> Ways {
         if item.is_background {
             let mut own = state.clone();
+            self.forks += 1;
             self.chain(item, &mut own, input);
+            self.forks -= 1;
             return Ways::same(state);
         }
         self.chain(item, state, input)
@@ -212,10 +258,13 @@ impl<'a> Walker<'a> {
                 ways
             };
         }
-        for (index, command) in pipeline.commands.iter().enumerate() {
-            let mut own = state.clone();
-            self.command(command, &mut own, if index == 0 { input } else { &Input::Piped });
+        self.forks += 1;
+        let mut input = input.clone();
+        for command in &pipeline.commands {
+            self.command(command, &mut state.clone(), &input);
+            input = self.handed_on(command, state, &input);
         }
+        self.forks -= 1;
         Ways::same(state)
     }
 
@@ -275,6 +324,16 @@ impl<'a> Walker<'a> {
         }
         Ways::same(state)
     }
+}
+
+/// A text that runs when the shell ends, or at a signal.
+#[derive(Clone)]
+pub(super) struct Trap {
+    pub(super) text: String,
+    pub(super) state: State,
+    /// How many variables had got their values before it.
+    pub(super) at: usize,
+    pub(super) span: ByteSpan,
 }
 
 /// Which shell reads a text.

@@ -6,7 +6,7 @@ use super::runners::{RUNNERS, WRAPPERS, Wrapper};
 use super::shells::lookup_name;
 use super::state::State;
 use super::value::{Field, Piece, line};
-use super::walk::{Dialect, Walker};
+use super::walk::{Dialect, Input, Walker};
 use super::{CommandFolder, DoubtKind, TouchKind};
 
 impl Walker<'_> {
@@ -22,6 +22,8 @@ impl Walker<'_> {
         if written.contains('/') && !is_installed {
             self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
             self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
+            self.perhaps_shell(fields, state, call);
+            self.run_written(&Field::text(written), None, state, call);
         }
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
@@ -94,6 +96,10 @@ impl Walker<'_> {
             }
             rest = rest.get(end..).unwrap_or_default();
             let before = rest.len();
+            // A lone dash is `-i`.
+            if name == "env" && rest.first().and_then(Field::known) == Some("-") {
+                rest = rest.get(1..).unwrap_or_default();
+            }
             if wrapper.sets {
                 rest = self.environment(rest, &mut own, call.span);
             }
@@ -102,9 +108,7 @@ impl Walker<'_> {
             }
         }
         if wrapper.skips == usize::MAX {
-            let is_input = !has_text
-                && name != "nix-shell"
-                && !matches!(call.input, super::walk::Input::Given);
+            let is_input = !has_text && name != "nix-shell" && !matches!(call.input, Input::Given);
             if is_input {
                 self.doubt(DoubtKind::Text, "a shell runs what it reads", call.span);
             }
@@ -254,12 +258,13 @@ impl Walker<'_> {
                     marks.iter().any(|mark| text.contains(mark.as_str()))
                         || name == "parallel" && text.contains('{')
                 });
-                if has_mark { filled(field) } else { field.clone() }
+                if has_mark { filled(field, &marks, call.input) } else { field.clone() }
             })
             .collect();
         let mut with_more = command.clone();
-        with_more.push(Field::unknown());
-        let piped = Call { input: &super::walk::Input::Piped, ..call };
+        let is_plain = !options.has(&["0", "null", "d", "delimiter", "E", "eof", "a", "arg-file"]);
+        with_more.extend(read_words(call.input, is_plain));
+        let piped = Call { input: &Input::Piped, ..call };
         if command.is_empty() {
             if name == "parallel" {
                 self.doubt(DoubtKind::Text, "`parallel` runs lines that it reads", call.span);
@@ -293,8 +298,28 @@ impl Walker<'_> {
     }
 }
 
+/// The words that `xargs` reads.
+fn read_words(input: &Input, is_plain: bool) -> Vec<Field> {
+    match input {
+        Input::Listed(listing) => vec![Field::of(Piece::Listed(listing.clone()))],
+        Input::Text(text) if is_plain => match text.known() {
+            Some(text) if !text.contains(['\'', '"', '\\']) => {
+                text.split_whitespace().map(Field::text).collect()
+            }
+            _ => vec![Field::unknown()],
+        },
+        Input::Text(_) | Input::Given | Input::Piped | Input::File => vec![Field::unknown()],
+    }
+}
+
 /// A word into which something is put that is not known.
-fn filled(field: &Field) -> Field {
+fn filled(field: &Field, marks: &[String], input: &Input) -> Field {
+    let is_mark = field.known().is_some_and(|text| marks.iter().any(|mark| mark == text));
+    if let Input::Listed(listing) = input
+        && is_mark
+    {
+        return Field::of(Piece::Listed(listing.clone()));
+    }
     let begins = field.begins().split('{').next().unwrap_or_default();
     let mut filled = Field::text(begins);
     filled.push(Piece::Unknown);

@@ -123,6 +123,14 @@ impl Lock {
         let tool = text(call, "tool_name").unwrap_or_default();
         (tool, &call[input], !call["agent_id"].is_null())
     }
+
+    /// Where its shell is, which stays where the call before has left it. Only the hook is told.
+    pub(super) fn folder(self, request: &Value) -> Option<&str> {
+        match self {
+            Self::Hook => text(&request["input"], "cwd"),
+            Self::Question => None,
+        }
+    }
 }
 
 /// The proof that hooks are called.
@@ -243,9 +251,10 @@ impl Waiting {
         self.allowed.iter().any(|allowed| allowed == call)
     }
 
-    /// It no longer waits for this answer.
-    pub(super) fn forget(&mut self, request: &str) {
-        self.asked.retain(|asked| asked.request != request);
+    /// It no longer waits for this answer; the call that it was about.
+    pub(super) fn forget(&mut self, request: &str) -> Option<String> {
+        let at = self.asked.iter().position(|asked| asked.request == request)?;
+        self.asked.remove(at).map(|asked| asked.call)
     }
 
     /// The line that answers for a call; it can be answered once.

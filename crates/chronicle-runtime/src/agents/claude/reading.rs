@@ -235,16 +235,17 @@ impl ClaudeReader {
         if own.is_some_and(|own| ends_turn(own, input)) {
             keep(&mut self.parting, call.to_owned());
         }
-        let by = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
+        let caller = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
         let name = own.unwrap_or(tool);
-        vec![Seen::Permission(RawCall::new(call, name, input.clone(), &known(tool), by).into())]
+        let raw = RawCall::new(call, name, input.clone(), &known(tool), caller);
+        vec![Seen::Permission(raw.at(by.folder(request)).into())]
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
         let id = text(message, "request_id").unwrap_or_default();
         // Claude no longer waits for it, so there is nothing left to answer.
-        self.waiting.forget(id);
-        alive()
+        let call = self.waiting.forget(id);
+        call.map_or_else(alive, |request| vec![Seen::Withdrew { request }])
     }
 
     /// The ends of tools, and the files that they changed.

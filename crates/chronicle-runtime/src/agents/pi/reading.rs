@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use chronicle_core::base::ids::{AttemptId, SessionId};
 use chronicle_core::base::limits::{TEXT_MAX, bounded};
+use chronicle_core::base::tools::kind_in;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::event::signal;
 use chronicle_core::event::{Caller, Change, CrashClass, ToolKind};
@@ -357,14 +358,10 @@ fn told_tools(told: &str) -> Vec<Seen> {
 
 /// What is known of a tool: those that it brings, and ours. Any other is an extension's or a server's.
 fn known(tool: &str) -> KnownTool {
-    let kind = match tool {
-        "bash" => ToolKind::Run,
-        "read" => ToolKind::Read,
-        "write" => ToolKind::Write,
-        "edit" => ToolKind::Edit,
-        "grep" | "find" | "ls" => ToolKind::Search,
-        _ if signal::is_ours(tool) => ToolKind::Other,
-        _ => ToolKind::Unknown,
+    let kind = if signal::is_ours(tool) {
+        ToolKind::Other
+    } else {
+        kind_in("pi", None, tool).unwrap_or_default()
     };
     kind.into()
 }

@@ -8,14 +8,15 @@ use chronicle_core::base::limits::bounded;
 use chronicle_core::base::redact::Stream;
 use chronicle_core::event::input::{Answer, AttemptReport};
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_core::event::{Call, CrashClass, Verdict};
+use chronicle_core::event::{CrashClass, Verdict};
+use chronicle_core::guard::Judgement;
 
 use super::AgentShared;
 use super::bills::Bills;
 use super::held::{Held, goes_on, is_between, piece};
 use super::verdicts::Verdicts;
 use crate::activity::Bit;
-use crate::agents::Seen;
+use crate::agents::{RawCall, Seen};
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
 use crate::process::{Control, OutputLines, ReadLine};
@@ -179,14 +180,10 @@ impl<'a> AgentReader<'a> {
             Seen::Session(session) => tell(AttemptReport::Session(session)),
             Seen::ToolCall(raw) => {
                 self.begins_tool(&raw.call.tool);
-                self.verdicts.announce(raw.call);
+                let judged = self.shared.judge(&raw);
+                self.verdicts.announce(raw.call, judged);
             }
-            Seen::Permission(raw) => {
-                let id = raw.call.id.clone();
-                // Blocks until the decision is on disk. The agent waits, so nothing runs without a recorded verdict.
-                let answer = self.judge(raw.call);
-                self.answer(&id, answer);
-            }
+            Seen::Permission(raw) => self.permission(*raw),
             Seen::Refused { call, why } => {
                 tell(AttemptReport::ToolRefused { call: call.call.into(), why });
             }
@@ -230,18 +227,49 @@ impl<'a> AgentReader<'a> {
         }
     }
 
-    /// Has a call judged, and remembers whether it may run.
-    fn judge(&mut self, call: Call) -> Option<Answer> {
-        if !self.verdicts.has(&call) {
-            self.begins_tool(&call.tool);
+    /// Has a call judged, and remembers whether it may run. Blocks until the decision is on disk, unless a person must answer
+    /// first: the agent waits, so nothing runs without a recorded verdict.
+    fn permission(&mut self, raw: RawCall) {
+        self.hear_decided();
+        if !self.verdicts.has(&raw.call) {
+            self.begins_tool(&raw.call.tool);
         }
-        let (id, sum) = (call.id.clone(), call.sum);
-        let asked = AttemptReport::ToolCalled { call: Box::new(call) };
+        let (id, sum) = (raw.call.id.clone(), raw.call.sum);
+        if self.verdicts.is_taken(&id, sum) {
+            // Its answer would be taken for that of the call that waits, which is another one.
+            return self
+                .breach(format!("the id `{id}` is used for a call while another one waits"));
+        }
+        let judged = self.shared.judge(&raw);
+        // Before it is reported: a person's answer may arrive through the driver before this returns.
+        let may_wait = matches!(judged, Judgement::Ask { .. });
+        if may_wait {
+            self.verdicts.hold(&id, sum);
+            self.shared.waits(&raw);
+            self.shared.voice.asks(&id);
+            self.shared.watchdog.asks(&id);
+        }
+        let asked = AttemptReport::ToolCalled { call: Box::new(raw.call), judged };
         let answer = self.shared.reporter.ask(asked);
+        if matches!(answer, Some(Answer::Waits)) {
+            return;
+        }
+        if may_wait {
+            self.shared.voice.forget(&id);
+            self.shared.watchdog.answered(&id);
+        }
         let may_run =
             !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_)) | Answer::Stopped(_)));
-        self.verdicts.add(id, sum, may_run);
-        answer
+        self.verdicts.add(id.clone(), sum, may_run);
+        self.answer(&id, answer);
+    }
+
+    /// Takes in what people decided about calls that waited.
+    fn hear_decided(&mut self) {
+        let decided = std::mem::take(&mut *self.shared.decided());
+        for (call, may_run) in decided {
+            self.verdicts.decide(&call, may_run);
+        }
     }
 
     fn begins_tool(&self, tool: &str) {
@@ -262,12 +290,13 @@ impl<'a> AgentReader<'a> {
 
     /// A result needs a verdict; a call that was denied has none but its failure.
     fn needs_leave(&mut self, call: &str, ok: bool) {
+        self.hear_decided();
         let unasked = self.verdicts.take_unasked(call);
         if !self.verdicts.end(call, ok) && unasked.is_empty() {
             self.breach(format!("the call `{call}` ran without leave"));
         }
-        for call in unasked {
-            let ran = AttemptReport::ToolUnasked { call: Box::new(call) };
+        for (call, judged) in unasked {
+            let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged };
             if let Some(Answer::Verdict(Verdict::Denied(why))) = self.shared.reporter.ask(ran) {
                 self.breach(why);
             }
@@ -343,7 +372,12 @@ fn as_printed(mut seen: Seen, raw: &[Seen]) -> Seen {
                 Seen::ToolCall(printed)
                 | Seen::Permission(printed)
                 | Seen::Refused { call: printed, .. },
-            ) => seen.call.sum = printed.call.sum,
+            ) => {
+                seen.call.sum = printed.call.sum;
+                // For the guard alone: what is reported and recorded of the call stays redacted.
+                seen.input.clone_from(&printed.input);
+                seen.folder.clone_from(&printed.folder);
+            }
             (Seen::Text(seen), Seen::Text(printed))
             | (Seen::Thought(seen), Seen::Thought(printed)) => seen.clone_from(printed),
             _ => {}

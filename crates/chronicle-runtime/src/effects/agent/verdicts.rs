@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use chronicle_core::event::{Call, CallSum};
+use chronicle_core::guard::Judgement;
 
 /// Most calls whose verdict is remembered.
 const VERDICTS_MAX: usize = 1_024;
@@ -12,7 +13,7 @@ const VERDICTS_MAX: usize = 1_024;
 pub(super) struct Verdicts {
     judged: VecDeque<JudgedCall>,
     /// Calls that were announced, and that nobody was asked about yet.
-    announced: VecDeque<Call>,
+    announced: VecDeque<Announced>,
 }
 
 struct JudgedCall {
@@ -20,42 +21,67 @@ struct JudgedCall {
     sum: CallSum,
     may_run: bool,
     has_ended: bool,
+    /// True while a person is asked about it.
+    waits: bool,
 }
+
+/// A call, and what the rules say to it.
+type Announced = (Call, Judgement);
 
 impl Verdicts {
     /// Remembers an announcement, unless the call has a verdict. If too many are open, the end of a forgotten one is a breach.
-    pub(super) fn announce(&mut self, call: Call) {
+    pub(super) fn announce(&mut self, call: Call, judged: Judgement) {
         if self.has(&call) {
             return;
         }
         if self.announced.len() >= VERDICTS_MAX {
             self.announced.pop_front();
         }
-        self.announced.push_back(call);
+        self.announced.push_back((call, judged));
     }
 
     /// The calls with this id that were announced and never asked for: their end shows that they ran.
-    pub(super) fn take_unasked(&mut self, id: &str) -> Vec<Call> {
+    pub(super) fn take_unasked(&mut self, id: &str) -> Vec<Announced> {
         let all = std::mem::take(&mut self.announced);
-        let (unasked, others): (VecDeque<Call>, VecDeque<Call>) =
-            all.into_iter().partition(|call| call.id == id);
+        let (unasked, others): (VecDeque<Announced>, VecDeque<Announced>) =
+            all.into_iter().partition(|(call, _)| call.id == id);
         self.announced = others;
         Vec::from(unasked)
     }
 
     /// Remembers a verdict; the same call repeated is still one call.
     pub(super) fn add(&mut self, id: String, sum: CallSum, may_run: bool) {
-        self.announced.retain(|call| call.id != id || call.sum != sum);
+        self.announced.retain(|(call, _)| call.id != id || call.sum != sum);
         let is_it =
             |known: &&mut JudgedCall| !known.has_ended && known.sum == sum && known.id == id;
         if let Some(known) = self.judged.iter_mut().find(is_it) {
-            known.may_run = may_run;
+            (known.may_run, known.waits) = (may_run, false);
             return;
         }
         if self.judged.len() >= VERDICTS_MAX {
             self.judged.pop_front();
         }
-        self.judged.push_back(JudgedCall { id, sum, may_run, has_ended: false });
+        self.judged.push_back(JudgedCall { id, sum, may_run, has_ended: false, waits: false });
+    }
+
+    /// Remembers that a call waits for a person: until they have answered it may not run.
+    pub(super) fn hold(&mut self, id: &str, sum: CallSum) {
+        self.add(id.to_owned(), sum, false);
+        let held =
+            self.judged.iter_mut().filter(|it| it.id == id && it.sum == sum && !it.has_ended);
+        held.for_each(|held| held.waits = true);
+    }
+
+    /// Whether another call waits under this id. Answers name a call by its id alone.
+    pub(super) fn is_taken(&self, id: &str, sum: CallSum) -> bool {
+        self.judged.iter().any(|it| it.waits && it.id == id && it.sum != sum)
+    }
+
+    /// A person has decided about the call that waits under this id.
+    pub(super) fn decide(&mut self, id: &str, may_run: bool) {
+        for held in self.judged.iter_mut().filter(|it| it.waits && it.id == id) {
+            (held.may_run, held.waits) = (may_run, false);
+        }
     }
 
     /// True if this call has a verdict and has not ended. An agent with two locks asks twice about a call.
@@ -84,6 +110,7 @@ impl Verdicts {
 #[cfg(test)]
 mod tests {
     use chronicle_core::event::{Call, CallSum};
+    use chronicle_core::guard::Judgement;
 
     use super::Verdicts;
 
@@ -121,18 +148,30 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_waits_has_no_leave_until_a_person_gave_it() {
+        let mut verdicts = Verdicts::default();
+        verdicts.hold("x", sum("bash"));
+        assert!(verdicts.is_taken("x", sum("read")) && !verdicts.is_taken("x", sum("bash")));
+        assert!(!verdicts.end("x", true), "it ran before anybody answered");
+        let mut verdicts = Verdicts::default();
+        verdicts.hold("x", sum("bash"));
+        verdicts.decide("x", true);
+        assert!(!verdicts.is_taken("x", sum("read")) && verdicts.end("x", true));
+    }
+
+    #[test]
     fn an_announced_call_is_asked_for_or_shows_as_unasked_when_it_ends() {
         let call = |id: &str, tool: &str| Call::new(id, tool, &serde_json::Value::Null, &[]);
         let mut verdicts = Verdicts::default();
-        verdicts.announce(call("x", "bash"));
-        verdicts.announce(call("y", "read"));
+        verdicts.announce(call("x", "bash"), Judgement::Clear);
+        verdicts.announce(call("y", "read"), Judgement::Clear);
         verdicts.add("y".to_owned(), sum("read"), true);
-        verdicts.announce(call("y", "read"));
+        verdicts.announce(call("y", "read"), Judgement::Clear);
         verdicts.add("x".to_owned(), sum("read"), true);
         assert_eq!(verdicts.take_unasked("y"), []);
         assert_eq!(
             verdicts.take_unasked("x"),
-            [call("x", "bash")],
+            [(call("x", "bash"), Judgement::Clear)],
             "leave for another call is none"
         );
         assert_eq!(verdicts.take_unasked("x"), []);

@@ -16,7 +16,7 @@ use super::figures::Trouble;
 use super::oracle::{Checked, ensure};
 use super::run::Sim;
 use super::supervisor::{Message, Reply, Supervisor};
-use crate::world_moves::calls;
+use crate::world_moves::{calls, needs_leave};
 
 /// The habit of taking any way out.
 const WANDERS: u64 = 1;
@@ -198,10 +198,11 @@ impl Sim<'_> {
             }
         }
         match self.rng.below(100) {
+            5..=8 => self.needs_leave(id),
             9..=11 => self.turn_in_circles(id),
             // In place of one of the many calls.
             0 => self.say(id, AttemptReport::GuardUnproven { why: "no hook".to_owned() }),
-            1..=8 => self.call_tool(id),
+            1..=4 => self.call_tool(id),
             12 => self.say(id, AttemptReport::ToolWentOn { call: "c1".to_owned() }),
             13..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
             18..=21 => {
@@ -251,6 +252,16 @@ impl Sim<'_> {
     fn call_tool(&mut self, id: AttemptId) {
         let call = format!("c{}", self.rng.below(3));
         self.say(id, calls(&call, "read", ""));
+    }
+
+    /// One of few calls that need leave, made by few ids: they meet in every way.
+    fn needs_leave(&mut self, id: AttemptId) {
+        let call = format!("h{}", self.rng.below(3));
+        if self.rng.chance(10) {
+            return self.say(id, AttemptReport::Withdrew { request: call });
+        }
+        let command = format!("rm {}", self.rng.below(2));
+        self.say(id, needs_leave(&call, &command));
     }
 
     /// The very same call again and again, whatever comes of it.
@@ -397,7 +408,7 @@ impl Sim<'_> {
         let other = AttemptId(1 + u32::try_from(self.rng.below(5)).unwrap_or(0));
         let note = String::new();
         let mut input = match self.rng.below(3) {
-            0 => self.asked(Command::Approve { gate: None, note }),
+            0 => self.asked(Command::Approve { gate: None, note, scope: None }),
             1 => self.asked(Command::Cancel { reason: note }),
             _ if other == id => return,
             _ => self.called(

@@ -1,6 +1,6 @@
 //! What happened in a run, or in many: figures, and which trouble they had to bear.
 
-use chronicle_core::event::{CrashClass, End, Event, GateKind, StopCause};
+use chronicle_core::event::{CrashClass, End, Event, GateKind, StopCause, Verdict};
 
 /// What happened in a run, or in many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -99,6 +99,8 @@ troubles! {
     Budget: "budget used up",
     Waited: "waited for a quota",
     Asked: "question to a person",
+    Held: "call that needs a person's leave",
+    Unheard: "call that nobody answered in time",
     Helped: "help from another worker",
     Unverified: "work not as it was said to be",
     Answered: "late, doubled or wrong answer",
@@ -126,6 +128,12 @@ impl Met {
             Event::FollowUpEnded { .. } => Trouble::Helped,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Budget => Trouble::Budget,
             Event::GateOpened(gate) if gate.gate_kind == GateKind::Question => Trouble::Asked,
+            Event::GateOpened(gate) if gate.gate_kind == GateKind::Permission => Trouble::Held,
+            Event::ToolCalled(called)
+                if called.gate.is_some() && called.verdict != Verdict::Allowed =>
+            {
+                Trouble::Unheard
+            }
             Event::GateOpened(gate) if gate.about.contains("which is the limit") => Trouble::Looped,
             Event::AttemptStarted(intent)
                 if matches!(intent.why, chronicle_core::event::Why::Unverified { .. }) =>

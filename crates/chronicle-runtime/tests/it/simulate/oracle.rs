@@ -11,7 +11,10 @@ use chronicle_core::definition::workflow::allowed_targets;
 use chronicle_core::engine;
 use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
-use chronicle_core::event::{End, Event, GateAnswer, ToolCalled, Verdict, Why};
+use chronicle_core::event::{
+    CallSum, End, Event, GateAnswer, GateKind, GrantScope, ToolCalled, Verdict, Why,
+};
+use chronicle_core::guard::Judgement;
 use chronicle_core::state::{EdgeCount, Frame, State, Status};
 use chronicle_runtime::for_tests::ledger::{self, Cursor, Head, SUM_DIGITS};
 use chronicle_testkit::Simulated;
@@ -47,6 +50,9 @@ pub(super) struct Oracle {
     commands: BTreeMap<(Place, u32, u32), u32>,
     /// A call that was allowed, and how often in a row with nothing in between.
     calls: Option<(ToolCalled, u32)>,
+    /// Calls that people allowed, and those that were for one call and have been used.
+    grants: BTreeMap<GateId, (CallSum, GrantScope, Place)>,
+    used: BTreeSet<GateId>,
 }
 
 impl Oracle {
@@ -65,6 +71,8 @@ impl Oracle {
             started: BTreeSet::new(),
             commands: BTreeMap::new(),
             calls: None,
+            grants: BTreeMap::new(),
+            used: BTreeSet::new(),
         }
     }
 
@@ -144,6 +152,7 @@ impl Oracle {
         for event in &line.events {
             self.met.meet_event(event);
             self.judge_call(event)?;
+            self.judge_leave(event)?;
             match event {
                 Event::GateAnswered { gate, answer, .. } => {
                     self.judge_answer(line, *gate, answer)?;
@@ -220,13 +229,50 @@ impl Oracle {
         Ok(())
     }
 
+    /// No call that needs leave runs without a person's yes to that very call, and one yes for one call lets one run.
+    fn judge_leave(&mut self, event: &Event) -> Checked {
+        let (Event::ToolCalled(called), state) = (event, &self.state) else { return Ok(()) };
+        if called.verdict != Verdict::Allowed || !matches!(called.judged, Judgement::Ask { .. }) {
+            return Ok(());
+        }
+        let (id, tool) = (called.attempt, &called.tool);
+        let said = called.gate.and_then(|gate| Some((gate, self.grants.get(&gate)?)));
+        let Some((gate, (sum, scope, place))) = said else {
+            return Err(format!(
+                "{id} may call `{tool}`, and nobody said yes at {:?}",
+                called.gate
+            ));
+        };
+        ensure(Some(*sum) == called.sum, || {
+            format!("{id} runs another call than {gate} was about")
+        })?;
+        let here = state.attempt(id).map(|attempt| attempt.intent.place.clone());
+        ensure(*scope == GrantScope::Run || here.as_ref() == Some(place), || {
+            format!("{id} at {here:?} uses the yes of {gate} at `{place}`")
+        })?;
+        ensure(*scope != GrantScope::Once || self.used.insert(gate), || {
+            format!("{id} uses the yes of {gate} once more")
+        })
+    }
+
     fn judge_answer(&mut self, line: &Line, id: GateId, answer: &GateAnswer) -> Checked {
-        ensure(matches!(line.by.actor, Actor::Person(_)), || {
+        let gate = self.state.gate(id).map(|gate| gate.opened.gate_kind);
+        let is_call = gate == Some(GateKind::Permission);
+        // A gate for a call that nobody will make any more closes by itself.
+        let by_itself = is_call && *answer == GateAnswer::Withdrawn;
+        ensure(by_itself || matches!(line.by.actor, Actor::Person(_)), || {
             format!("{id} was answered by {:?}", line.by.actor)
         })?;
         ensure(self.answered.insert(id), || format!("{id} was answered twice"))?;
+        if let (Some(gate), GateAnswer::Allowed(scope)) = (self.state.gate(id), answer)
+            && let Some(asks) = &gate.opened.asks
+        {
+            let place = gate.opened.place.clone();
+            self.grants.insert(id, (asks.call.sum, *scope, place));
+        }
         if let Some(gate) = self.state.gate(id)
             && matches!(answer, GateAnswer::Rejected | GateAnswer::Retry)
+            && !is_call
         {
             self.left.remove(&gate.opened.place.frame());
         }

@@ -6,7 +6,7 @@ use chronicle_core::definition::workflow::Budget;
 use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::{Answer, Command, Input, What};
 use chronicle_core::event::signal::Signal;
-use chronicle_core::event::{GateAnswer, GateKind, LedgerRepaired};
+use chronicle_core::event::{GateAnswer, GateKind, GrantScope, LedgerRepaired};
 use chronicle_core::state::{Gate, State};
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{Head, Ledger as _, LedgerError};
@@ -51,7 +51,7 @@ impl Sim<'_> {
             0..=14 => Command::Pause { reason: note },
             15..=29 => Command::Resume,
             30..=32 => Command::Cancel { reason: note },
-            33..=50 => Command::Approve { gate, note },
+            33..=50 => Command::Approve { gate, note, scope: None },
             51..=57 => Command::Answer { gate, text: "so".to_owned(), note: "gently".to_owned() },
             58 | 59 => Command::Skip { place: None, note },
             60 => Command::Note { place: None, text: "mind it".to_owned() },
@@ -151,7 +151,16 @@ impl Sim<'_> {
         let (id, note) = (gate.opened.gate, String::new());
         match gate.opened.gate_kind {
             GateKind::ApprovalBefore | GateKind::ApprovalAfter => {
-                Command::Approve { gate: Some(id), note }
+                Command::Approve { gate: Some(id), note, scope: None }
+            }
+            // Each reach in turn.
+            GateKind::Permission => {
+                let reach = [GrantScope::Once, GrantScope::Phase, GrantScope::Run];
+                let scope = reach.get(id.0 as usize % 4).copied();
+                match scope {
+                    None => Command::Reject { gate: Some(id), note },
+                    scope => Command::Approve { gate: Some(id), note, scope },
+                }
             }
             GateKind::Question => {
                 Command::Answer { gate: Some(id), text: "so".to_owned(), note: String::new() }
@@ -212,7 +221,9 @@ impl Sim<'_> {
         let holds = match command {
             Command::Start(_) => state.run.is_some(),
             Command::Cancel { .. } => state.cancelled.is_some(),
-            Command::Approve { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Approved),
+            Command::Approve { gate: Some(id), .. } => {
+                matches!(answered(*id), Some(GateAnswer::Approved | GateAnswer::Allowed(_)))
+            }
             Command::Reject { gate: Some(id), .. } => answered(*id) == Some(GateAnswer::Rejected),
             Command::Answer { gate: Some(id), .. } => {
                 matches!(answered(*id), Some(GateAnswer::Said(_)))

@@ -76,6 +76,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         on_gate: None,
         isolated: false,
         inputs: true,
+        rules: None,
         carried: None,
     }
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use chronicle_core::base::ids::{AttemptId, Cause};
 use chronicle_core::engine::work::work;
-use chronicle_core::event::Change;
 use chronicle_core::event::input::{
     Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::trees::{FileChange, Moment, Restored};
+use chronicle_core::event::{Change, Message as ToTell};
 use chronicle_core::state::Status;
 use chronicle_core::state::effect::Action;
 use chronicle_core::words;
@@ -20,6 +20,7 @@ use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError};
 use chronicle_testkit::SimulatedProcess;
 
 use crate::world::same_tree;
+use crate::world_moves::made_again;
 
 use super::agent::Request;
 use super::figures::Trouble;
@@ -390,11 +391,7 @@ impl Sim<'_> {
                     at_once = true;
                 }
                 Action::Tell(id, message) if supervisor.running.contains(&id) => {
-                    if let Some(agent) = self.agents.get_mut(&id) {
-                        agent.asks = false;
-                    }
-                    let input = self.about(id, AttemptReport::Told(message));
-                    supervisor.inbox.push_front(Message::new(input));
+                    self.say_to(supervisor, id, message);
                     at_once = true;
                 }
                 Action::RecordTree(moment) if supervisor.trees.insert(effect.cause) => {
@@ -420,6 +417,16 @@ impl Sim<'_> {
         let state = supervisor.run.state();
         let waits = supervisor.stays && state.status() == Status::Waiting;
         Ok(at_once || waits || state.goes_on())
+    }
+
+    /// Tells an agent something. A call that waited is decided first.
+    fn say_to(&mut self, supervisor: &mut Supervisor, id: AttemptId, message: ToTell) {
+        let again = made_again(supervisor.run.state(), id, message);
+        if let Some(agent) = self.agents.get_mut(&id).filter(|_| again.is_none()) {
+            agent.asks &= matches!(message, ToTell::Verdict(_));
+        }
+        let input = self.about(id, again.unwrap_or(AttemptReport::Told(message)));
+        supervisor.inbox.push_front(Message::new(input));
     }
 
     /// Tells people, who are never told of the same twice. Whether there is a report of it.

@@ -32,7 +32,7 @@ pub use self::unsupported::{Unsupported, unsupported};
 pub(crate) use self::values::{DURATION_PATTERN, decimal, duration_ms};
 use super::draft::{Draft, Named, PhaseEntry, Phases, Span};
 use super::format::WORKFLOW;
-use super::model::{GuardMode, Guards, Show, Workflow};
+use super::model::{Guards, Show, Workflow};
 use super::problem::{Finding, Problems, quoted};
 use super::suggest::closest;
 use super::unit::Format;
@@ -43,9 +43,6 @@ use crate::base::limits::Limits;
 const PHASES_MAX: usize = 500;
 
 const SHOWS: &[(&str, Show)] = &[("user", Show::User), ("workflows", Show::Workflows)];
-const GUARD_MODES: &[(&str, GuardMode)] =
-    &[("enforce", GuardMode::Enforce), ("best-effort", GuardMode::BestEffort)];
-
 /// Texts for the host's session, kept under their names in the phased format.
 const TEMPLATES: [&str; 8] = [
     "initialMessage",
@@ -126,10 +123,8 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
         .filter_map(|name| Some((name.to_owned(), fields.text_or_blank(name)?)))
         .collect();
     let (env, env_names) = env::read(fields);
-    let guards = fields.within("guards", |fields| Guards {
-        rules: fields.texts("rules").unwrap_or_default(),
-        mode: fields.choice("mode", GUARD_MODES).unwrap_or_default(),
-    });
+    let guards = fields
+        .within("guards", |fields| Guards { rules: fields.texts("rules").unwrap_or_default() });
     Workflow {
         key: key.to_owned(),
         name: phase::read_name(fields).unwrap_or_else(|| key.to_owned()),

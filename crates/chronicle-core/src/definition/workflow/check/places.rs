@@ -5,7 +5,7 @@ use super::super::model::Workflow;
 use crate::base::ids::PhaseId;
 
 /// Workflow fields that are checked elsewhere.
-const OF_WORKFLOW: [&str; 4] = ["agent", "commandName", "name", "limits"];
+const OF_WORKFLOW: [&str; 5] = ["agent", "commandName", "name", "limits", "guards"];
 /// Phase fields that are checked elsewhere.
 const OF_PHASE: [&str; 4] = ["agent", "fallback", "persona", "id"];
 

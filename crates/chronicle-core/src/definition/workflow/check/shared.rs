@@ -49,6 +49,7 @@ fn read(fields: &mut Fields<'_, '_>, outer: &Limits) -> (Limits, bool) {
         grace_ms: fields.duration("grace").unwrap_or(outer.grace_ms),
         idle_ms: fields.duration_or_none("idle", outer.idle_ms),
         tool_ms: fields.duration_or_none("tool", outer.tool_ms),
+        ask_ms: fields.duration_or_none("ask", outer.ask_ms),
         timeout_ms,
         // `none` is told from nothing said: commands have a limit of their own only where nothing was said.
         untimed: if timeout_said { timeout_ms.is_none() } else { outer.untimed },

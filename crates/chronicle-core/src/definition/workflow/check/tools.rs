@@ -10,8 +10,8 @@ use crate::base::shell::is_shell_tool;
 use crate::base::tool_name;
 
 /// Tools of the agents that Chronicle knows, in lower case. Servers and extensions bring others, under any name.
-const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete_file edit edit_file enterplanmode exec_command \
-    exitplanmode fetch find glob google_web_search grep killshell list list_directory local_shell ls monitor \
+const KNOWN: &str = "agent apply_patch askuserquestion bash bashoutput delete delete_file edit edit_file enterplanmode exec_command \
+    exitplanmode fetch find glob google_web_search grep killshell list list_directory local_shell ls mcp monitor \
     multiedit notebookedit patch read read_file replace run_shell_command search search_file_content shell skill \
     task taskoutput taskstop todoread todowrite toolsearch update_plan view_image web_fetch web_search webfetch \
     websearch write write_file";
@@ -34,6 +34,8 @@ pub(super) fn read(fields: &mut Fields<'_, '_>, format: Format) -> Tools {
             .map(whole_tool)
             .collect(),
         own_only: fields.choice("subagents", SUB_AGENTS).unwrap_or_default(),
+        // There a list has the names of Pi's tools, and nothing else is blocked.
+        names_only: format == Format::Phased,
     });
     let tools = said.unwrap_or_default();
     if tools.allow.is_some() && !tools.deny.is_empty() {

@@ -27,12 +27,7 @@ impl fmt::Display for Unsupported {
 
 /// Every field that would be silently ignored otherwise.
 pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
-    let of_workflow = [promise("guards", workflow.guards.is_some())];
-    let mut found: Vec<Unsupported> = of_workflow.into_iter().flatten().collect();
-    for phase in &workflow.phases {
-        found.extend(of_phase(phase));
-    }
-    found
+    workflow.phases.iter().flat_map(of_phase).collect()
 }
 
 fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {

@@ -336,6 +336,12 @@ pub(crate) const LIMITS: Shape = Shape {
             "How long one tool call of an agent may be open.",
         ),
         field(
+            &["ask"],
+            Kind::DurationOrNone,
+            "60m",
+            "How long a tool call waits for a person's leave. Then its worker goes on without it, and the gate stays open.",
+        ),
+        field(
             &["timeout"],
             Kind::DurationOrNone,
             "none, 60m for commands",
@@ -406,16 +412,14 @@ pub(crate) const BUDGET: Shape = Shape {
 pub(crate) const GUARDS: Shape = Shape {
     name: "guards",
     owner: "`guards`",
-    about: "Rules about which tools agents may call, and with what input.",
-    fields: &[
-        field(&["rules"], Kind::Texts, "", "Names of rules."),
-        field(
-            &["mode"],
-            Kind::Choice(&["enforce", "best-effort"]),
-            "enforce",
-            "Whether an agent that cannot be guarded may work at all.",
-        ),
-    ],
+    about: "Rules about the calls of workers' tools.",
+    fields: &[field(
+        &["rules"],
+        Kind::Texts,
+        "",
+        "Names of files of rules that hold for runs of this workflow beside all others: `NAME.yaml` in `.chronicle/rules/`, otherwise in \
+             `~/.config/chronicle/rules/`.",
+    )],
 };
 
 #[cfg(test)]

@@ -171,8 +171,10 @@ pub(super) const TOOLS: Shape = Shape {
             Kind::Texts,
             "",
             "All but these. `*` in a name stands for any characters: `mcp__github__*`, or `mcp__github` for all tools of that server. \
-             `bash` also denies every other tool that runs commands, such as `shell`, `exec`, `monitor` or `mcp__box__bash`; `edit` \
-             also `multiedit` and `notebookedit`, `agent` also `task`; all of them also below a namespace, as `functions.bash`. With \
+             A word for what tools do means all of them, whatever an agent calls them: `bash` also `shell`, `exec`, `Monitor` or \
+             `mcp__box__bash`; `edit` also `MultiEdit` and `NotebookEdit`; `agent` also `Task`; and `read`, `write`, `delete`, `search`, \
+             `fetch`, `mcp`. Each of them also denies a tool that Chronicle does not know. All hold below a namespace too, as in \
+             `functions.bash`. With \
              either list, a call whose name has other letters than those of ASCII, digits and `_ - . : /` is denied.",
         ),
         field(

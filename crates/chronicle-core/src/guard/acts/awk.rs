@@ -1,0 +1,199 @@
+//! Programs of `awk`: the files that they write, and whether they start other programs.
+
+use super::invoke::Call;
+use super::options::{Valued, read};
+use super::state::State;
+use super::value::Field;
+use super::walk::Walker;
+use super::{DoubtKind, TouchKind};
+
+const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:w pretty-print:w d:w dump-variables:w p:w profile:w";
+
+impl Walker<'_> {
+    pub(super) fn awk(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        let (found, end) = read(words, Valued(VALUED), true);
+        let mut files = words.get(end..).unwrap_or_default();
+        for file in found.values(&["f", "file", "E", "exec"]) {
+            self.touch(TouchKind::Read, file, state, name, call.span);
+        }
+        let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
+        if !found.has(&["f", "file", "E", "exec", "e", "source"])
+            && let Some((program, more)) = files.split_first()
+        {
+            programs.push(program.clone());
+            files = more;
+        }
+        let mut is_plain = !found.has_unknown && !found.has(&["l", "load"]);
+        for program in &programs {
+            let seen = program.known().and_then(look);
+            is_plain &= seen.is_some();
+            for (kind, path) in seen.unwrap_or_default() {
+                self.touch(kind, &Field::text(&path), state, name, call.span);
+            }
+        }
+        if !is_plain {
+            self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+        }
+        let changes = found
+            .values(&["i", "include"])
+            .any(|value| value.known().is_none_or(|it| it.contains("inplace")));
+        for file in files {
+            self.touches(if changes { "rw" } else { "r" }, file, state, name, call);
+        }
+    }
+}
+
+/// One piece of a program.
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    Text(String),
+    /// A regular expression or a number.
+    Other,
+    Sign(char),
+    /// A line end or a `;`.
+    End,
+}
+
+/// The files that a program names; `None` if it may do more.
+fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
+    let tokens = tokens(program)?;
+    let mut found = Vec::new();
+    let (mut is_print, mut depth) = (false, 0_usize);
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Name(name) if name == "print" || name == "printf" => {
+                (is_print, depth) = (true, 0);
+            }
+            Token::Name(name) if name == "system" => return None,
+            // From a file that is named, or it reads whatever.
+            Token::Name(name) if name == "getline" => {
+                let rest = tokens.get(at + 1..).unwrap_or_default();
+                let from =
+                    rest.iter().position(|it| *it == Token::Sign('<')).filter(|at| *at < 2)?;
+                let Some(Token::Text(path)) = rest.get(from + 1) else { return None };
+                found.push((TouchKind::Read, path.clone()));
+            }
+            Token::Sign('(') => depth += 1,
+            Token::Sign(')') => depth = depth.saturating_sub(1),
+            Token::End | Token::Sign('{' | '}') => is_print = false,
+            Token::Sign('|' | '@') => return None,
+            Token::Sign('>') if is_print && depth == 0 => {
+                let rest = tokens.get(at + 1..).unwrap_or_default();
+                // `>>` appends.
+                let rest = rest.strip_prefix(&[Token::Sign('>')]).unwrap_or(rest);
+                let Some(Token::Text(path)) = rest.first() else { return None };
+                if !matches!(rest.get(1), None | Some(Token::End | Token::Sign('}'))) {
+                    return None;
+                }
+                found.push((TouchKind::Write, path.clone()));
+                is_print = false;
+            }
+            Token::Name(_) | Token::Text(_) | Token::Other | Token::Sign(_) => {}
+        }
+    }
+    Some(found)
+}
+
+fn tokens(program: &str) -> Option<Vec<Token>> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut letters = program.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' | ';' => found.push(Token::End),
+            it if it.is_whitespace() => {}
+            '#' => while letters.next_if(|it| *it != '\n').is_some() {},
+            '"' => {
+                let mut text = String::new();
+                loop {
+                    match letters.next()? {
+                        '"' => break,
+                        // What it stands for may be part of a path.
+                        '\\' => {
+                            text.push('\\');
+                            text.push(letters.next()?);
+                        }
+                        other => text.push(other),
+                    }
+                }
+                found.push(Token::Text(text));
+            }
+            '/' if begins_expression(found.last()) => {
+                let mut in_brackets = false;
+                loop {
+                    match letters.next()? {
+                        '/' if !in_brackets => break,
+                        '\n' => return None,
+                        '[' => in_brackets = true,
+                        ']' => in_brackets = false,
+                        '\\' => drop(letters.next()),
+                        _ => {}
+                    }
+                }
+                found.push(Token::Other);
+            }
+            // The two together are "or".
+            '|' if letters.next_if_eq(&'|').is_some() => found.push(Token::Sign('o')),
+            '>' if letters.next_if_eq(&'=').is_some() => found.push(Token::Sign('g')),
+            it if it.is_ascii_digit() => {
+                while letters.next_if(|it| it.is_ascii_alphanumeric() || *it == '.').is_some() {}
+                found.push(Token::Other);
+            }
+            it if it.is_alphabetic() || it == '_' => {
+                let mut name = it.to_string();
+                while let Some(more) = letters.next_if(|it| it.is_alphanumeric() || *it == '_') {
+                    name.push(more);
+                }
+                found.push(Token::Name(name));
+            }
+            other => found.push(Token::Sign(other)),
+        }
+    }
+    Some(found)
+}
+
+/// True if a value is expected, so that a slash begins a regular expression.
+fn begins_expression(before: Option<&Token>) -> bool {
+    match before {
+        None | Some(Token::End) => true,
+        Some(Token::Sign(sign)) => !matches!(sign, ')' | ']' | '$'),
+        Some(Token::Name(name)) => {
+            ["print", "printf", "return", "in", "case"].contains(&name.as_str())
+        }
+        Some(Token::Text(_) | Token::Other) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_start_nothing_are_told_from_those_that_may() {
+        for program in [
+            "{print $1}",
+            "NR==FNR{a[$1]=$2; next} ($1 in a) && $2 > a[$1]*1.1 {print $1, a[$1], $2}",
+            "NR>1 {s[$3]+=$5} END {for (k in s) printf \"%s %.2f\\n\", k, s[k]/n[k]}",
+            "$0 ~ /a|b|system/ || x {print (a > b)}",
+            "{ print \"a | b\" } # | sh",
+        ] {
+            assert_eq!(look(program), Some(Vec::new()), "{program}");
+        }
+        for program in [
+            "BEGIN{system(\"ls\")}",
+            "{print | \"sh\"}",
+            "{\"date\" | getline d}",
+            "{print > $1}",
+            "{print > \"a\" $1}",
+            "@include \"x\"",
+            "{getline < x}",
+            "{print \"a",
+        ] {
+            assert_eq!(look(program), None, "{program}");
+        }
+        let one = |kind, path: &str| Some(vec![(kind, path.to_owned())]);
+        assert_eq!(look("{print > \"a/b\"}"), one(TouchKind::Write, "a/b"));
+        assert_eq!(look("{printf \"x\" >> \"a\"; y}"), one(TouchKind::Write, "a"));
+        assert_eq!(look("{while ((getline l < \"f\") > 0) n++}"), one(TouchKind::Read, "f"));
+    }
+}

@@ -1,0 +1,126 @@
+//! Which paths a word may mean that is not known as a whole.
+
+use super::value::{Field, Piece};
+use super::{CommandWord, TouchKind};
+
+/// Folders whose content is made again, or kept for a while only.
+const PASSING: &[&str] = &[
+    "target",
+    "build",
+    "dist",
+    "out",
+    "node_modules",
+    "coverage",
+    "tmp",
+    "temp",
+    ".cache",
+    ".next",
+    "__pycache__",
+    ".venv",
+];
+/// Names in folders that hold secrets, which are ordinary by themselves.
+const TELLING: &[&str] = &[
+    "config",
+    "config.json",
+    "credentials",
+    "credentials.toml",
+    "credentials.json",
+    "credentials.db",
+    "hosts.yml",
+    "auth.json",
+    "oauth_creds.json",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "environ",
+    "mem",
+    "known_hosts",
+    "authorized_keys",
+    "secring.gpg",
+    "kubeconfig",
+];
+
+impl Field {
+    /// The paths that something is done to.
+    pub(super) fn meant(&self, kind: TouchKind, has_dotglob: bool) -> Vec<CommandWord> {
+        let is_glob = |piece: &Piece| matches!(piece, Piece::Glob(_));
+        let is_extended = |piece: &Piece| matches!(piece, Piece::Glob(glob) if glob.contains('('));
+        let is_odd =
+            self.pieces.iter().any(is_extended) || has_dotglob && self.pieces.iter().any(is_glob);
+        let word = self.to_word();
+        if kind == TouchKind::Delete && is_odd && !is_passing(self.begins()) {
+            // What such a pattern leaves out says nothing about what it finds.
+            let unknown = CommandWord::Unknown { begins: self.begins().to_owned() };
+            return vec![word, unknown];
+        }
+        match word {
+            CommandWord::Unknown { .. } => self.inside(kind).unwrap_or_else(|| vec![word]),
+            CommandWord::Known(_) | CommandWord::Glob(_) => vec![word],
+        }
+    }
+
+    /// Patterns for a path of which only letters within names are not known: it stays in its folder.
+    fn inside(&self, kind: TouchKind) -> Option<Vec<CommandWord>> {
+        let mut pattern = String::new();
+        let mut is_hidden_too = false;
+        for (at, piece) in self.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text(text) => {
+                    for letter in text.chars() {
+                        if "*?[]\\".contains(letter) {
+                            pattern.push('\\');
+                        }
+                        pattern.push(letter);
+                    }
+                }
+                Piece::Glob(glob) => pattern.push_str(glob),
+                Piece::Number => pattern.push_str("[0-9]*"),
+                Piece::Name => pattern.push_str("?*"),
+                Piece::Part => {
+                    let after = match self.pieces.get(at + 1) {
+                        Some(Piece::Text(text)) => text.as_str(),
+                        _ => "",
+                    };
+                    is_hidden_too |= self.part(&pattern, after, kind)?;
+                    pattern.push_str("?*");
+                }
+                Piece::Given | Piece::Unknown | Piece::Listed(_) | Piece::Temp => return None,
+            }
+        }
+        let hidden = is_hidden_too.then(|| CommandWord::Glob(pattern.replacen("/?*", "/.?*", 1)));
+        Some(std::iter::once(CommandWord::Glob(pattern)).chain(hidden).collect())
+    }
+
+    /// Letters of one name between others; whether a hidden name is meant too, or `None` if they may lead elsewhere.
+    fn part(&self, before: &str, after: &str, kind: TouchKind) -> Option<bool> {
+        let (folder, name) = before.rsplit_once('/').unwrap_or(("", before));
+        let begins = name.is_empty();
+        let is_whole = begins && (after.is_empty() || after.starts_with('/'));
+        let has_folder = folder.contains(char::is_alphanumeric);
+        // Alone it may be the folder above, and at the top a file that guards the run.
+        if is_whole && (kind != TouchKind::Write || !after.is_empty()) || begins && !has_folder {
+            return None;
+        }
+        Some(begins && self.begins().starts_with('/') && !is_passing(self.begins()))
+    }
+}
+
+/// True if a path leads into a folder whose content is no loss.
+fn is_passing(path: &str) -> bool {
+    let mut names = path.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>();
+    // What follows the last slash is only the beginning of a name.
+    if !path.ends_with('/') {
+        names.pop();
+    }
+    !names.contains(&"..") && names.iter().any(|name| PASSING.contains(name))
+}
+
+/// The last name of a path that is not known before it, if nothing about the name is a secret.
+pub(super) fn ordinary_name(path: &Field) -> Option<&str> {
+    let [before @ .., Piece::Text(text)] = path.pieces.as_slice() else { return None };
+    let is_open = |piece: &Piece| matches!(piece, Piece::Unknown | Piece::Given | Piece::Part);
+    let (_, name) = text.rsplit_once('/').filter(|_| before.iter().any(is_open))?;
+    let is_plain = name.chars().all(|it| it.is_alphanumeric() || "._-+".contains(it));
+    let is_hidden = text.contains("/.") || name.is_empty();
+    (is_plain && !is_hidden && !TELLING.contains(&name)).then_some(name)
+}

@@ -1,0 +1,366 @@
+//! What commands print, where that can be known: texts, numbers, folders, and names of files below places that the command names.
+
+use super::invoke::base;
+use super::options::{Valued, read};
+use super::state::State;
+use super::value::{Field, Listing, Piece};
+use super::walk::{Input, Walker};
+use super::{CommandWord, TouchKind};
+use crate::base::bash::tree::{Command, Redirection, Script, What};
+
+/// Where `mktemp` and others put files for a while.
+pub(super) const TEMP: &str = "/tmp";
+
+/// Options with values of programs that search files.
+const SEARCH: &str = "e f:r A B C m d D regexp file:r max-count after-context before-context context include exclude exclude-from:r exclude-dir g glob iglob \
+    t type T type-not j threads M max-columns E encoding sort max-depth extension x: X:";
+/// Tests of `find` by names.
+const NAME_TESTS: [&str; 8] =
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
+
+impl Walker<'_> {
+    /// What commands between `$(` and `)` print.
+    pub(super) fn output(&mut self, script: &Script, state: &State) -> Field {
+        let mut own = state.clone();
+        self.script(script, &mut own, &Input::Given);
+        match self.handed_on_by(script, state) {
+            Input::Listed(listing) => Field::of(Piece::Listed(listing)),
+            Input::Text(field) => without_line_ends(field),
+            Input::Given | Input::Piped | Input::File => Field::unknown(),
+        }
+    }
+
+    /// What a script with one pipeline prints.
+    pub(super) fn handed_on_by(&mut self, script: &Script, state: &State) -> Input {
+        let [item] = script.items.as_slice() else { return Input::Piped };
+        if !item.rest.is_empty() || item.is_background {
+            return Input::Piped;
+        }
+        let mut input = Input::Given;
+        for command in &item.first.commands {
+            input = self.handed_on(command, state, &input);
+        }
+        input
+    }
+
+    /// What the next command of a pipeline reads.
+    pub(super) fn handed_on(&mut self, command: &Command, state: &State, input: &Input) -> Input {
+        let What::Simple { words, sets, .. } = &command.what else { return Input::Piped };
+        if !sets.is_empty() || command.redirections.iter().any(takes_output) {
+            return Input::Piped;
+        }
+        let fields = self.words(words, &mut state.clone());
+        let Some(first) = fields.first().and_then(Field::known) else { return Input::Piped };
+        if state.functions.contains_key(first) || state.aliases.contains_key(first) {
+            return Input::Piped;
+        }
+        let rest = fields.get(1..).unwrap_or_default();
+        if matches!(input, Input::Listed(_)) && passes(base(first), rest) {
+            return input.clone();
+        }
+        if let Some(listing) = shown(base(first), rest) {
+            return Input::Listed(listing);
+        }
+        if base(first) == "basename" {
+            return Input::Text(Field::of(Piece::Part));
+        }
+        let printed = said(base(first), rest).or_else(|| self.told(base(first), rest, state));
+        if let Some(field) = printed {
+            return Input::Text(field);
+        }
+        listed(base(first), rest).map_or(Input::Piped, Input::Listed)
+    }
+
+    /// Commands that print something about where they run.
+    fn told(&self, name: &str, words: &[Field], state: &State) -> Option<Field> {
+        let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+        let known = known?;
+        match (name, known.as_slice()) {
+            ("pwd", []) => state.folder().map(Field::text),
+            ("git", ["rev-parse", "--show-toplevel"]) => {
+                // Elsewhere it may be another project's.
+                let project = self.setting.project?;
+                let is_here = state.folder().is_some_and(|folder| {
+                    let rest = folder.strip_prefix(project);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                });
+                is_here.then(|| Field::text(project))
+            }
+            ("which" | "command" | "type", ["-v" | "-p" | "-P", name]) | ("which", [name]) => {
+                let is_name = !name.contains('/') && !name.starts_with('-');
+                is_name.then(|| Field::text(&format!("/usr/bin/{name}")))
+            }
+            // Names of branches and revisions cannot begin with a dash.
+            (
+                "git",
+                ["branch", "--show-current"]
+                | ["rev-parse" | "symbolic-ref" | "describe" | "merge-base" | "rev-list", ..],
+            )
+            | ("date" | "hostname" | "whoami" | "uname", _)
+                if known.iter().all(|it| !it.contains("path") && !it.contains("dir"))
+                    && prints_no_path(name, &known) =>
+            {
+                let is_plain = |it: &&str| !it.starts_with("--show-") || *it == "--show-current";
+                known.iter().all(is_plain).then(|| Field::of(Piece::Name))
+            }
+            ("mktemp", words) => temporary(words).map(|path| Field::text(&path)),
+            ("wc", ["-l" | "-c" | "-w" | "-m"])
+            | ("nproc", [])
+            | ("date", ["+%s" | "+%s%N" | "+%Y" | "+%N"])
+            | ("id", ["-u" | "-g"]) => Some(Field::of(Piece::Number)),
+            _ => None,
+        }
+    }
+
+    /// Touches what was found by its name, somewhere below known places.
+    pub(super) fn touch_listed(
+        &mut self,
+        kind: TouchKind,
+        listing: &Listing,
+        state: &State,
+        by: &str,
+        span: super::ByteSpan,
+    ) {
+        // Whoever removes all that is found below a place removes the place.
+        let is_whole = matches!(kind, TouchKind::Delete | TouchKind::Meta) && !listing.is_picky;
+        for root in &listing.roots {
+            self.touch_at(kind, &Field::text(root), state, by, span, !is_whole);
+        }
+        let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
+        for name in listing.names.iter().filter(|_| changes) {
+            self.touch_anywhere(kind, name, by, span);
+        }
+    }
+}
+
+/// False if what a program prints could be made a path that leads elsewhere, or a hidden name.
+fn prints_no_path(name: &str, words: &[&str]) -> bool {
+    let leads = |word: &&str| match name {
+        "git" => word.starts_with(['.', '/']) || word.contains("../"),
+        _ => word.starts_with("+.") || word.contains('/'),
+    };
+    !words.iter().any(leads)
+}
+
+/// `echo` and `printf`, if they print what they are given as it is.
+pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
+    // `printf` says its format again for each further word.
+    let between = match (name, words.first().and_then(Field::known)) {
+        ("printf", Some("%s")) => "",
+        ("printf", Some("%s\\n")) => "\n",
+        _ => " ",
+    };
+    let words = match (name, words) {
+        ("echo", [first, rest @ ..]) if first.known() == Some("-n") => rest,
+        ("echo", words) if words.first().is_none_or(|it| !it.begins().starts_with('-')) => words,
+        ("printf", [format, rest @ ..]) => match format.known()? {
+            text if is_number_format(text) => return Some(Field::of(Piece::Number)),
+            "%s\\n" | "%s" | "%s " | "%s\\0" if !rest.is_empty() => rest,
+            text if !text.contains(['%', '\\', '-']) && rest.is_empty() => {
+                std::slice::from_ref(format)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let mut all = Field::default();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            all.push_text(between);
+        }
+        all.extend(word);
+    }
+    // What a backslash means depends on the shell, and names of files are not known here.
+    let is_plain = |piece: &Piece| match piece {
+        Piece::Text(text) => !text.contains('\\'),
+        Piece::Number | Piece::Given | Piece::Unknown | Piece::Temp | Piece::Name | Piece::Part => {
+            true
+        }
+        Piece::Glob(_) | Piece::Listed(_) => false,
+    };
+    all.pieces.iter().all(is_plain).then_some(all)
+}
+
+/// `%d` and `%04d`, whatever is to be printed so.
+fn is_number_format(text: &str) -> bool {
+    let digits = text.strip_prefix('%').and_then(|rest| rest.strip_suffix('d'));
+    digits.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// `ls` of patterns, which prints what they find.
+fn shown(name: &str, words: &[Field]) -> Option<Listing> {
+    if name != "ls" {
+        return None;
+    }
+    let (options, operands): (Vec<&Field>, Vec<&Field>) =
+        words.iter().partition(|it| it.begins().starts_with('-'));
+    let is_usual = |it: &&Field| {
+        it.known().is_some_and(|text| text.chars().all(|letter| "-1trSvd".contains(letter)))
+    };
+    let root = |it: &&Field| match it.pieces.as_slice() {
+        [Piece::Text(before), Piece::Glob(_), rest @ ..] => {
+            let is_one =
+                rest.iter().all(|it| matches!(it, Piece::Text(text) if !text.contains('/')));
+            let folder = before.rfind('/').map_or(".", |at| &before[..=at]);
+            is_one.then(|| folder.to_owned())
+        }
+        [Piece::Glob(_), Piece::Text(end)] if !end.contains('/') => Some(".".to_owned()),
+        _ => None,
+    };
+    let roots: Option<Vec<String>> = operands.iter().map(root).collect();
+    let roots = roots.filter(|roots| !roots.is_empty() && options.iter().all(is_usual))?;
+    Some(Listing { roots, is_picky: true, names: Vec::new() })
+}
+
+/// The path that `mktemp` makes, with its letters to be filled in.
+fn temporary(words: &[&str]) -> Option<String> {
+    let is_flag =
+        |word: &&&str| ["-d", "-q", "-u", "-t", "-dt", "--directory", "--tmpdir"].contains(*word);
+    let in_temp = words.iter().any(|word| ["-t", "-dt", "--tmpdir"].contains(word));
+    let others: Vec<&&str> = words.iter().filter(|word| !is_flag(word)).collect();
+    match others.as_slice() {
+        [] => Some(format!("{TEMP}/tmp.XXXXXXXXXX")),
+        [template] if template.starts_with('-') => None,
+        [template] if in_temp => Some(format!("{TEMP}/{template}")),
+        [template] => Some((**template).to_owned()),
+        _ => None,
+    }
+}
+
+fn without_line_ends(mut field: Field) -> Field {
+    if let Some(Piece::Text(text)) = field.pieces.last_mut() {
+        text.truncate(text.trim_end_matches('\n').len());
+        if text.is_empty() {
+            field.pieces.pop();
+        }
+    }
+    field
+}
+
+/// True if what a command prints goes elsewhere.
+fn takes_output(redirection: &Redirection) -> bool {
+    let is_output = redirection.operator.contains('>');
+    is_output && redirection.number != Some(2)
+}
+
+/// True for a program that hands on some lines as they are.
+fn passes(name: &str, words: &[Field]) -> bool {
+    let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+    let Some(known) = known else { return false };
+    let operands =
+        known.iter().filter(|word| !word.starts_with('-') && word.parse::<u32>().is_err());
+    let has = |letters: &str| {
+        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+        known.iter().filter(short).any(|word| word.contains(|it: char| letters.contains(it)))
+    };
+    match name {
+        "sort" => operands.count() == 0 && !has("oT"),
+        "uniq" => operands.count() == 0 && !has("c"),
+        "head" | "tail" | "shuf" | "cat" => operands.count() == 0,
+        "grep" | "egrep" | "fgrep" | "rg" => operands.count() == 1 && !has("ocnbHfr"),
+        "sed" => {
+            matches!(known.as_slice(), ["-n", lines] if lines.trim_end_matches('p').chars().all(|it| it.is_ascii_digit() || it == ',' || it == '$'))
+        }
+        "tr" => matches!(known.as_slice(), ["\\n", " " | "\\0"] | ["\\0", "\\n" | " "]),
+        _ => false,
+    }
+}
+
+/// A word that is known, or a pattern.
+fn text_of(word: &Field) -> Option<String> {
+    match word.to_word() {
+        CommandWord::Known(text) | CommandWord::Glob(text) => Some(text),
+        CommandWord::Unknown { .. } => None,
+    }
+}
+
+/// The folder that all that a pattern finds is below; another path as it is.
+fn folder_of(path: &str) -> String {
+    let Some(at) = path.find(['*', '?', '[']) else { return path.to_owned() };
+    path[..at].rfind('/').map_or_else(|| ".".to_owned(), |at| path[..=at].to_owned())
+}
+
+/// The names that tests of `find` look for, without those that they go round.
+fn wanted(tests: &[&str]) -> Vec<String> {
+    let is_left_out = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| tests.get(at));
+        let is_not = before.is_some_and(|it| ["!", "-not"].contains(it));
+        is_not || super::find::is_pruned(tests.get(at + 2..).unwrap_or_default())
+    };
+    let is_telling = |text: &str| text.chars().any(char::is_alphanumeric);
+    let found = tests.windows(2).enumerate().filter(|(at, pair)| {
+        NAME_TESTS[..6].contains(&pair[0]) && is_telling(pair[1]) && !is_left_out(*at)
+    });
+    found.map(|(_, pair)| base(pair[1]).to_owned()).collect()
+}
+
+/// Names of files that a command prints, and the places that they are below.
+pub(super) fn listed(name: &str, words: &[Field]) -> Option<Listing> {
+    let said: Option<Vec<String>> = words.iter().map(text_of).collect();
+    let said = said?;
+    let known: Vec<&str> = said.iter().map(String::as_str).collect();
+    let is_telling = |text: &str| text.chars().any(char::is_alphanumeric);
+    let roots = |all: &[&str]| -> Vec<String> {
+        let all: Vec<String> = all.iter().map(|it| folder_of(it)).collect();
+        if all.is_empty() { vec![".".to_owned()] } else { all }
+    };
+    match name {
+        "find" => {
+            let ends = |word: &&str| word.starts_with(['-', '(', '!']) || *word == ")";
+            let at = known.iter().position(ends).unwrap_or(known.len());
+            let (places, tests) = known.split_at(at);
+            let is_other = |word: &&str| {
+                [
+                    "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf", "-fprint", "-ls",
+                    "-fls", "-delete",
+                ]
+                .contains(word)
+            };
+            if tests.iter().any(is_other) {
+                return None;
+            }
+            let named = tests
+                .windows(2)
+                .filter(|pair| NAME_TESTS.contains(&pair[0]) && is_telling(pair[1]));
+            let ors = tests.iter().filter(|word| ["-o", "-or", ","].contains(*word)).count();
+            let wanted = wanted(tests);
+            Some(Listing { roots: roots(places), is_picky: named.count() > ors, names: wanted })
+        }
+        "git" => {
+            let (command, rest) = known.split_first()?;
+            let lists = match *command {
+                "ls-files" => true,
+                "diff" | "show" | "diff-tree" => rest.contains(&"--name-only"),
+                "grep" => rest.iter().any(|it| {
+                    ["-l", "-lE", "-rl", "-il", "--files-with-matches", "--name-only"].contains(it)
+                }),
+                _ => false,
+            };
+            let is_picky = *command != "ls-files"
+                || rest.iter().any(|it| !it.starts_with('-') && is_telling(it));
+            lists.then(|| Listing { roots: roots(&[]), is_picky, names: Vec::new() })
+        }
+        "fd" | "fdfind" | "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
+            let (found, _) = read(words, Valued(SEARCH), false);
+            let finds = name.starts_with("fd");
+            let all = found.has(&["files"]);
+            let lists =
+                finds || all || found.has(&["l", "files-with-matches", "L", "files-without-match"]);
+            if !lists || found.has(&["x", "exec", "X", "exec-batch", "pre", "f", "file"]) {
+                return None;
+            }
+            let operands: Vec<String> = found.operands.iter().filter_map(text_of).collect();
+            let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+            // `-e` of `fd` is an ending, and a pattern stands before the places still.
+            let skips = usize::from(!all && (finds || !found.has(&["e", "regexp"])));
+            let pattern = operands.first().copied().unwrap_or_default();
+            let is_ending = finds && found.has(&["e", "extension"]);
+            let is_picky = !all && (is_telling(pattern) || is_ending);
+            let plain = pattern.trim_start_matches('^').trim_end_matches('$').replace('\\', "");
+            let names = if finds && is_telling(&plain) { vec![plain] } else { Vec::new() };
+            let roots = roots(operands.get(skips..).unwrap_or_default());
+            Some(Listing { roots, is_picky, names })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,143 @@
+//! Files that a text writes and then runs: what it puts into them is a text of it as well.
+
+use super::CommandFolder;
+use super::invoke::{Call, base};
+use super::shells::SHELLS;
+use super::state::{State, below};
+use super::value::{Field, Piece};
+use super::walk::{Dialect, Input, Walker};
+use crate::base::bash::tree::{Redirection, Target};
+
+/// Most files whose content is remembered.
+const FILES_MAX: usize = 32;
+
+impl Walker<'_> {
+    /// Remembers what a command puts into files.
+    pub(super) fn wrote(
+        &mut self,
+        fields: &[Field],
+        redirections: &[Redirection],
+        state: &mut State,
+        input: &Input,
+    ) {
+        let Some(name) = fields.first().and_then(Field::known).map(base) else { return };
+        let words = fields.get(1..).unwrap_or_default();
+        let read = || match input {
+            Input::Text(text) => Some(text.clone()),
+            Input::Given | Input::Piped | Input::File | Input::Listed(_) => None,
+        };
+        let content = match name {
+            "cat" if words.iter().all(|it| it.known() == Some("-")) => read(),
+            "tee" => read(),
+            "echo" | "printf" => super::output::said(name, words).or_else(|| printed(name, words)),
+            _ => None,
+        };
+        let Some(content) = content.as_ref().map(script_of) else { return };
+        let mut files = Vec::new();
+        if name == "tee" {
+            files.extend(words.iter().filter(|it| !it.begins().starts_with('-')).cloned());
+        }
+        for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it == 1)) {
+            if let Target::Word(word) = &redirection.target
+                && [">", ">|", ">>", "&>", "&>>"].contains(&redirection.operator)
+            {
+                files.extend(self.words(std::slice::from_ref(word), state));
+            }
+        }
+        for path in files.iter().filter_map(Field::known) {
+            for folder in &state.folders {
+                let Some(place) = place(folder, path) else { continue };
+                // More may be added to it later.
+                let before = self.written.iter().rev().find(|(other, _)| *other == place);
+                let whole = before.map(|(_, before)| format!("{before}\n{content}"));
+                if self.written.len() < FILES_MAX {
+                    self.written.push((place, whole.unwrap_or_else(|| content.clone())));
+                }
+            }
+        }
+    }
+
+    /// Walks what was written to a file that is run now, by itself or by a program.
+    pub(super) fn run_written(
+        &mut self,
+        file: &Field,
+        by: Option<&str>,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let Some(path) = file.known() else { return };
+        let places: Vec<String> =
+            state.folders.iter().filter_map(|folder| place(folder, path)).collect();
+        let found = self.written.iter().rev().find(|(place, _)| places.contains(place));
+        let Some(content) = found.map(|(_, content)| content.clone()) else { return };
+        let runner = by.map_or_else(|| named_by(&content), str::to_owned);
+        let script = (runner.clone(), content.clone());
+        if self.acts.scripts.contains(&script) {
+            return;
+        }
+        self.acts.scripts.push(script);
+        if SHELLS.contains(&runner.as_str()) {
+            let mut own = super::shells::child(state);
+            self.text(&content, &mut own, &Input::Piped, Dialect::Bash, call.span);
+        }
+    }
+}
+
+/// The program that the first line of a script names.
+fn named_by(content: &str) -> String {
+    let line = content.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
+    let mut words = line.split_whitespace().map(base).filter(|it| *it != "env" && *it != "-S");
+    words.next().unwrap_or("sh").to_owned()
+}
+
+/// A text with a variable that nobody knows in the place of what is not known.
+fn script_of(content: &Field) -> String {
+    let part = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Glob(_)
+        | Piece::Number
+        | Piece::Given
+        | Piece::Unknown
+        | Piece::Listed(_)
+        | Piece::Temp
+        | Piece::Name
+        | Piece::Part => "$_".to_owned(),
+    };
+    content.pieces.iter().map(part).collect()
+}
+
+/// What `printf` and `echo -e` make of escapes; `None` if there is more to it.
+fn printed(name: &str, words: &[Field]) -> Option<Field> {
+    let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+    let known = known?;
+    let text = match (name, known.as_slice()) {
+        ("echo", [option, rest @ ..]) if ["-e", "-ne", "-en", "-n"].contains(option) => {
+            rest.join(" ")
+        }
+        ("echo", words) => words.join(" "),
+        ("printf", ["%b" | "%b\\n" | "%s\\n" | "%s", rest @ ..]) => rest.join("\n"),
+        ("printf", [format]) if !format.replace("%%", "").contains('%') => {
+            format.replace("%%", "%")
+        }
+        _ => return None,
+    };
+    Some(Field::text(&text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")))
+}
+
+/// A path from the root on, if it is known where it begins.
+fn place(folder: &CommandFolder, path: &str) -> Option<String> {
+    let whole = match folder {
+        CommandFolder::Known(folder) => below(folder, path),
+        CommandFolder::Unknown if path.starts_with('/') => path.to_owned(),
+        CommandFolder::Unknown => return None,
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for name in whole.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            _ => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}

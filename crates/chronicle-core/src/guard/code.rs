@@ -1,0 +1,288 @@
+//! Programs in other languages that a command hands to an interpreter, such as `python -c`.
+//!
+//! They are not parsed. What they name as text is looked at as paths, and words that run programs or hide what is done are doubtful.
+
+use super::facts::Access;
+use super::given::DATABASES;
+
+/// Most texts of one program that are looked at.
+const TEXTS_MAX: usize = 500;
+/// Longest text that can be a path.
+const PATH_MAX: usize = 1_000;
+
+/// Words that run another program, or make one of a text.
+const RUNNERS: &[&str] = &[
+    "os.system",
+    "subprocess",
+    "popen",
+    "os.exec",
+    "os.spawn",
+    "pty.spawn",
+    "child_process",
+    "execSync",
+    "execFile",
+    "spawnSync",
+    "exec(",
+    "eval(",
+    "__import__",
+    "getattr(",
+    "import_module",
+    "importlib.util",
+    "importlib.machinery",
+    "runpy",
+    "b64decode",
+    "fromCharCode",
+    "atob(",
+    "Open3",
+    "IO.popen",
+    "Deno.run",
+    "Deno.Command",
+    "Bun.spawn",
+    "Bun.$",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "ctypes",
+    "process.binding",
+    "Function(",
+    "system(",
+];
+/// The same in languages where they are ordinary words.
+const SHELL_RUNNERS: &[&str] =
+    &["system", "exec", "`", "qx", "%x", "eval", "spawn", "| sh", "pack("];
+
+/// Words that remove files.
+const REMOVERS: &[&str] = &[
+    "rmtree",
+    "os.remove",
+    "os.unlink",
+    "os.rmdir",
+    "unlink",
+    "rmSync",
+    "rmdirSync",
+    "fs.rm",
+    "rimraf",
+    "FileUtils.rm",
+    "File.delete",
+    "Dir.rmdir",
+    "os.rename",
+    "os.replace",
+    "shutil.move",
+    "renameSync",
+    "fs.rename",
+    "remove(",
+    "removedirs",
+    "Deno.remove",
+    "rm_rf",
+    "rm_r",
+    "FileUtils.mv",
+    "rename(",
+    "rename ",
+];
+/// Words that write files, in code without blanks.
+const WRITERS: &[&str] = &[
+    ",'w",
+    ",\"w",
+    ",'a')",
+    ",\"a\")",
+    ",'ab",
+    ",'r+",
+    ",\"r+",
+    ",'x",
+    ",\"x",
+    "='w",
+    "=\"w",
+    "'>",
+    "\">",
+    "write_text",
+    "write_bytes",
+    "writeFile",
+    "appendFile",
+    "createWriteStream",
+    "shutil.copy",
+    "copyFile",
+    "symlink",
+    "os.link",
+    "chmod",
+    "truncate",
+    "File.write",
+    "makedirs",
+    "mkdir",
+    "touch(",
+    "cpSync",
+    "extractall",
+    "os.open",
+];
+
+/// What can be told about a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CodeSeen {
+    /// The most that it does to the paths that it names.
+    pub(super) access: Access,
+    /// Every text in it that may be a path.
+    pub(super) paths: Vec<String>,
+    /// Why nobody can tell what it does.
+    pub(super) doubt: Option<String>,
+}
+
+/// Looks at a program.
+pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
+    let has = |words: &'static [&'static str]| words.iter().find(|word| code.contains(**word));
+    let paths = texts(code);
+    let dense: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let remover = has(REMOVERS);
+    let access = if remover.is_some() {
+        Access::Delete
+    } else if WRITERS.iter().any(|word| dense.contains(word)) {
+        Access::Write
+    } else {
+        Access::Read
+    };
+    let is_shell_like = ["perl", "ruby", "php", "awk", "gawk", "mawk", "tclsh", "lua"]
+        .iter()
+        .any(|name| interpreter.starts_with(name));
+    let is_database = DATABASES.iter().any(|(name, _)| *name == interpreter);
+    if is_database {
+        return statements(code, paths);
+    }
+    let runner = has(RUNNERS).or_else(|| has(SHELL_RUNNERS).filter(|_| is_shell_like));
+    let runner =
+        runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
+    // What it removes is not in its text.
+    let unnamed = remover.filter(|_| paths.is_empty() || !removes_named(code)).map(|word| {
+        format!("its code uses `{}` on what is not in its text", word.trim_end_matches(['(', ' ']))
+    });
+    // Where the home is stands nowhere in its text.
+    let at_home =
+        ["Path.home", "expanduser", "homedir(", "Dir.home", "getenv(\"HOME", "getenv('HOME"];
+    let at_home = at_home.iter().find(|word| access != Access::Read && code.contains(**word));
+    let unnamed = unnamed.or_else(|| {
+        at_home
+            .map(|word| format!("its code changes what `{}` leads to", word.trim_end_matches('(')))
+    });
+    let too_many =
+        (paths.len() >= TEXTS_MAX).then(|| "its code is too large to be looked at".to_owned());
+    CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
+}
+
+/// True if everything that is removed stands in quotes behind the word for it, or before it: `Path('a').unlink()`.
+fn removes_named(code: &str) -> bool {
+    let is_named = |(at, word): (usize, &str)| {
+        let after = code.get(at + word.len()..).unwrap_or_default();
+        // The rest of a longer name.
+        let after = after.trim_start_matches(|it: char| it.is_alphanumeric() || it == '_');
+        let Some(inside) = after.trim_start().strip_prefix('(') else {
+            // Without parentheses it is called as in perl, or only imported.
+            return after.trim_start().starts_with(['\'', '"', ',', ';', '\n', '}'])
+                || after.is_empty();
+        };
+        let inside = inside.trim_start();
+        if inside.starts_with(')') || inside.starts_with("missing_ok") {
+            let before = code.get(..at).unwrap_or_default().trim_end_matches('.');
+            return before.ends_with("')") || before.ends_with("\")");
+        }
+        let quote = inside.chars().next().filter(|it| ['\'', '"', '`'].contains(it));
+        let text = quote.and_then(|quote| inside.get(1..)?.split_once(quote));
+        // Nothing may be put before or behind it.
+        text.is_some_and(|(text, rest)| {
+            !text.contains("${") && rest.trim_start().starts_with([',', ')'])
+        })
+    };
+    let calls = REMOVERS.iter().flat_map(|word| {
+        let word = word.trim_end_matches(['(', ' ']);
+        code.match_indices(word)
+    });
+    calls.into_iter().all(is_named)
+}
+
+/// Words of databases' clients that run programs or read files.
+const CLIENT_RUNNERS: &[&str] = &[
+    "\\!",
+    "\\i ",
+    "\\ir",
+    "\\o",
+    "\\copy",
+    "\\g",
+    "\\w",
+    ".shell",
+    ".system",
+    ".read",
+    ".load",
+    ".output",
+    ".once",
+    ".import",
+    ".open",
+    "program",
+    "load_extension",
+    "readfile",
+    "writefile",
+    "outfile",
+    "load data",
+    "system ",
+    "source ",
+    "lo_import",
+    "lo_export",
+    "pg_read",
+    "attach",
+];
+
+/// Statements for a database. What they do to its data is for the rules.
+fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
+    let small = code.to_lowercase();
+    let runner = CLIENT_RUNNERS.iter().find(|word| small.contains(**word));
+    let doubt = runner.map(|word| format!("its statements use `{}`", word.trim()));
+    CodeSeen { access: Access::Read, paths, doubt }
+}
+
+/// Texts in quotes of any kind that may be paths.
+fn texts(code: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for quote in ['"', '\'', '`'] {
+        // Every second part is in quotes; which ones cannot be told without parsing, so all are looked at.
+        for part in code.split(quote).skip(1) {
+            let is_path = !part.is_empty()
+                && part.len() <= PATH_MAX
+                && !part.contains(['\n', '"', '\'', '`']);
+            if is_path && found.len() < TEXTS_MAX && !found.iter().any(|it| it == part) {
+                found.push(part.to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_names_paths_and_says_what_it_does_to_them() {
+        let seen = look("python3", "import json; print(json.load(open('.env'))['a'])");
+        assert_eq!((seen.access, seen.doubt), (Access::Read, None));
+        assert!(seen.paths.contains(&".env".to_owned()), "{:?}", seen.paths);
+        let seen = look("python3", "open(\"src/a.py\",\"w\").write(s)");
+        assert_eq!((seen.access, seen.doubt), (Access::Write, None));
+        let seen = look("python3", "import shutil; shutil.rmtree('docs')");
+        assert_eq!((seen.access, seen.doubt), (Access::Delete, None));
+        assert!(look("python3", "import os,sys; os.remove(sys.argv[1])").doubt.is_some());
+        assert!(look("python3", "import os; os.system('ls')").doubt.is_some());
+        for code in [
+            "for f in open('/tmp/l'): os.remove(f)",
+            "fs.rmSync(f, {recursive: true}); console.log('x')",
+            "os.remove('/tmp/' + name)",
+            "Path.home().joinpath('x').write_text('a')",
+            "from pathlib import Path; [p.unlink() for p in Path('a').glob('*')]",
+        ] {
+            assert!(look("python3", code).doubt.is_some(), "{code}");
+        }
+        for code in [
+            "import os; os.remove('a.txt')",
+            "const fs = require('fs'); fs.rmSync(\"dist\", {recursive: true})",
+            "from pathlib import Path; Path('a').unlink()",
+            "import importlib.metadata as m; print(m.version('x'))",
+        ] {
+            assert_eq!(look("python3", code).doubt, None, "{code}");
+        }
+        assert!(look("node", "require('child_process')").doubt.is_some());
+    }
+}

@@ -1,0 +1,101 @@
+//! Finds the text of a program in another language that a command hands to an interpreter: as an argument or as a here-document.
+
+use super::acts::{CommandWord, Doubt, DoubtKind, ProgramRun};
+use super::quotes::Marked;
+
+/// Interpreters, and the options after which a program follows.
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("python", &["-c"]),
+    ("pypy", &["-c"]),
+    ("node", &["-e", "--eval", "-p", "--print", "-pe"]),
+    ("bun", &["-e", "--eval", "-p"]),
+    ("deno", &["eval"]),
+    ("perl", &["-e", "-E", "-ne", "-pe", "-lne", "-lpe", "-nle", "-ple"]),
+    ("ruby", &["-e", "-ne", "-pe"]),
+    ("php", &["-r"]),
+    ("lua", &["-e"]),
+];
+/// Programs that are given statements for a database, and the options after which they follow.
+pub(super) const DATABASES: &[(&str, &[&str])] =
+    &[("psql", &["-c", "--command"]), ("mysql", &["-e", "--execute"]), ("sqlite3", &[])];
+
+/// The program that a doubt is about, with its interpreter's name; `None` if its text is not all there.
+pub(super) fn code_of(
+    doubt: &Doubt,
+    runs: &[ProgramRun],
+    command: &str,
+    marked: &Marked<'_>,
+) -> Option<(String, String)> {
+    if doubt.kind != DoubtKind::Code {
+        return None;
+    }
+    let is_about = |run: &&ProgramRun| {
+        run.span == doubt.span && doubt.why.starts_with(&format!("`{}` ", run.program))
+    };
+    let mut here = runs.iter().filter(is_about);
+    let (run, is_only) = (here.next()?, here.next().is_none());
+    // Two of them at one place cannot be told apart.
+    if !is_only {
+        return None;
+    }
+    let code = if let Some((_, options)) = DATABASES.iter().find(|(name, _)| *name == run.program) {
+        statements(run, options)
+    } else {
+        let (_, options) = INTERPRETERS.iter().find(|(name, _)| run.program.starts_with(name))?;
+        argument(run, options)
+    };
+    let code = code.or_else(|| document(doubt, run, command, marked))?;
+    Some((run.program.clone(), code))
+}
+
+/// Everything that follows one of the options. Before the last of it every word must be known: it could be an option too.
+fn argument(run: &ProgramRun, options: &[&str]) -> Option<String> {
+    let mut code: Vec<&str> = Vec::new();
+    let mut words = run.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let Some(text) = word.known() else { break };
+        if is_option(text, options) {
+            code.push(words.next()?.known()?);
+        }
+    }
+    (!code.is_empty()).then(|| code.join("\n"))
+}
+
+/// True if a word is one of the options, or letters of which the last one is: `-Atc`.
+fn is_option(word: &str, options: &[&str]) -> bool {
+    let is_letters = |letters: &str| letters.chars().all(|it| it.is_ascii_alphanumeric());
+    let is_last = |option: &&str| {
+        let letter = option.strip_prefix('-').filter(|it| it.len() == 1);
+        let letters = word.strip_prefix('-').filter(|it| is_letters(it));
+        letter.is_some_and(|letter| letters.is_some_and(|letters| letters.ends_with(letter)))
+    };
+    options.contains(&word) || options.iter().any(is_last)
+}
+
+fn statements(run: &ProgramRun, options: &[&str]) -> Option<String> {
+    let words: Option<Vec<&str>> = run.words.iter().skip(1).map(CommandWord::known).collect();
+    let words = words?;
+    let is_given = |word: &&str| {
+        is_option(word, options)
+            || options.iter().any(|option| word.starts_with(&format!("{option}=")))
+    };
+    // The second operand of `sqlite3` is a statement.
+    let operands = words.iter().filter(|word| !word.starts_with('-')).count();
+    let has_any = words.iter().any(is_given) || options.is_empty() && operands > 1;
+    has_any.then(|| words.join(" "))
+}
+
+/// The here-document that is its only input.
+fn document(doubt: &Doubt, run: &ProgramRun, command: &str, marked: &Marked<'_>) -> Option<String> {
+    // With an unknown argument it may run something else.
+    if run.words.iter().any(|word| word.known().is_none()) {
+        return None;
+    }
+    let span = doubt.span.start..doubt.span.end;
+    let documents = marked.documents_in(&span);
+    let [(_, body)] = documents.as_slice() else { return None };
+    let text = command.get(body.clone())?;
+    // What the shell would put into it is not known.
+    let is_plain = marked.is_quoted_document(&span) || !text.contains(['$', '`', '\\']);
+    is_plain.then(|| text.to_owned())
+}

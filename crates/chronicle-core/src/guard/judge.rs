@@ -1,0 +1,370 @@
+//! The judge: one pure function from a call and what is known about it to a judgement.
+//!
+//! First what no worker may do, then the lists of tools, then the rules, and at last what cannot be known. Among rules the strictest
+//! verdict holds, except that within one file the first command rule that matches a command decides.
+
+use super::code;
+use super::compiled::{Command, Compiled, RuleSet};
+use super::facts::{Access, Acts, AskedCall, CallFacts, Extent, Reach, Run, UnclearKind, Word};
+use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
+use super::look::known_kind;
+use super::path_rules::{by_paths, emptied_by, shown};
+use super::paths::{Names, pattern, picked, relative, spellings};
+use super::protected::{Person, guards, holds, person_command};
+use super::quotes::Marked;
+use super::texts::{RunText, of_run};
+use crate::base::quote::line;
+use crate::base::tools::ToolKind;
+use crate::definition::guard::{BUILT_IN_NAME, Found};
+use crate::definition::workflow::Tools;
+
+/// Most commands and paths of one call that are looked at. More is not ordinary work, and a person may look at it.
+const PARTS_MAX: usize = 2_000;
+
+/// Judges a call. `lists` are those of the worker's phase and persona.
+pub fn judge(
+    rules: &Compiled,
+    lists: Option<&Tools>,
+    call: &AskedCall<'_>,
+    facts: &CallFacts,
+) -> Judgement {
+    if call.is_signal {
+        return Judgement::Clear;
+    }
+    let judge = Judge { rules, facts };
+    let protected = judge.protected();
+    if protected.is_deny() {
+        return protected;
+    }
+    if let Some(denied) = by_lists(lists, call) {
+        return denied;
+    }
+    let by_rules = judge.by_rules();
+    // A call that a rule forbids anyway needs no question about what is unclear in it.
+    by_rules.or_stricter(protected).or_stricter(judge.unclear(known_kind(call)))
+}
+
+fn by_lists(lists: Option<&Tools>, call: &AskedCall<'_>) -> Option<Judgement> {
+    // Lists that are the worker's own do not bind the agents that it starts.
+    let lists = lists.filter(|lists| !lists.own_only || !call.by_sub_agent)?;
+    let why = lists.refusal(call.tool, call.kind)?;
+    Some(Judgement::Deny { rule: RuleRef::own(RuleKind::Tools, call.tool), why })
+}
+
+struct Judge<'j> {
+    rules: &'j Compiled,
+    facts: &'j CallFacts,
+}
+
+impl Judge<'_> {
+    fn acts(&self) -> &[Acts] {
+        &self.facts.looked.acts
+    }
+
+    fn reaches(&self) -> &[Reach] {
+        &self.facts.looked.reaches
+    }
+
+    /// Every way to say where a path leads; `None` if it was not looked up.
+    fn spellings(&self, reach: &Reach) -> Option<Vec<Names>> {
+        match &reach.whole {
+            Some(whole) => {
+                let seen = self.facts.seen.get(whole)?;
+                match &reach.path {
+                    // What is picked from all that lies there is known by its name, not by what else is there.
+                    Word::Glob(_) if reach.extent == Extent::Some => Some(picked(whole)),
+                    Word::Known(_) | Word::Glob(_) | Word::Unknown { .. } => {
+                        Some(spellings(&reach.path, whole, seen))
+                    }
+                }
+            }
+            None => match &reach.path {
+                Word::Known(path) => Some(vec![relative(path)]),
+                Word::Glob(path) => Some(picked(path)),
+                Word::Unknown { .. } => Some(Vec::new()),
+            },
+        }
+    }
+
+    /// What no worker may do.
+    fn protected(&self) -> Judgement {
+        let mut worst = Judgement::Clear;
+        for run in self.acts().iter().flat_map(|acts| &acts.runs) {
+            let rule = || RuleRef::own(RuleKind::Protected, "a person's commands");
+            match person_command(run) {
+                Some(Person::Surely(why)) => return Judgement::Deny { rule: rule(), why },
+                Some(Person::Perhaps(why)) => {
+                    worst = worst.or_stricter(Judgement::Ask { rule: rule(), why });
+                }
+                None => {}
+            }
+        }
+        let links = self.acts().iter().flat_map(|acts| &acts.runs).any(|run| run.program() == "ln");
+        for reach in self.reaches() {
+            // Who may write through a link to it later need not name it then.
+            let by_link = links && reach.by == "ln";
+            let changes = reach.access.changes() || by_link;
+            // A word that only looks like a path is not known to be changed.
+            let is_word = reach.is_guess && reach.extent == Extent::Named;
+            if is_word || !changes && reach.access != Access::Maybe {
+                continue;
+            }
+            // What lies above is not removed where only some of it is.
+            let is_whole = reach.access == Access::Delete && reach.extent == Extent::All;
+            let access = if is_whole { Access::Delete } else { Access::Write };
+            // Whatever is picked from a folder that holds some of it may be it.
+            let is_named = reach.extent == Extent::Named && reach.access == Access::Delete;
+            let is_picked = is_named || reach.extent == Extent::Some && reach.by != "git";
+            let mut all = self.spellings(reach).unwrap_or_default();
+            all.extend(emptied_by(reach));
+            if let Word::Glob(path) = &reach.path
+                && is_named
+            {
+                all.push(pattern(path));
+            }
+            if reach.by == "git" {
+                // Git keeps its own files. What of them runs programs is for the rules.
+                all.retain(|names| !names.names().iter().any(|name| name == ".git"));
+            }
+            let holds = |names: &Names| holds(names).filter(|_| is_picked);
+            let why =
+                |names: &Names| guards(names, access, &self.rules.place).or_else(|| holds(names));
+            let Some(why) = all.iter().find_map(why) else { continue };
+            let rule = RuleRef::own(RuleKind::Protected, "what guards this run");
+            if changes {
+                return Judgement::Deny { rule, why };
+            }
+            worst = worst.or_stricter(Judgement::Ask { rule, why });
+        }
+        worst
+    }
+
+    fn by_rules(&self) -> Judgement {
+        let mut worst = Judgement::Clear;
+        for set in &self.rules.sets {
+            for acts in self.acts() {
+                worst = worst.or_stricter(by_commands(set, acts, &self.rules.place.homes));
+            }
+            for reach in self.reaches() {
+                worst = worst.or_stricter(self.by_paths(set, reach));
+            }
+            if worst.is_deny() {
+                return worst;
+            }
+        }
+        worst
+    }
+
+    fn by_paths(&self, set: &RuleSet, reach: &Reach) -> Judgement {
+        let Some(all) = self.spellings(reach) else {
+            let rule = RuleRef::own(RuleKind::Unclear, "paths that were not looked up");
+            let why = format!("nobody looked where {} leads", shown(reach));
+            return Judgement::Ask { rule, why };
+        };
+        by_paths(set, reach, &all, &self.rules.place)
+    }
+
+    /// What cannot be known.
+    fn unclear(&self, kind: ToolKind) -> Judgement {
+        let ask = |what: &str, why: String| Judgement::Ask {
+            rule: RuleRef::own(RuleKind::Unclear, what),
+            why,
+        };
+        if self.facts.looked.is_partial {
+            return ask("input", "its input is too deep or too large to be looked at".to_owned());
+        }
+        let parts: usize = self.acts().iter().map(|acts| acts.runs.len()).sum();
+        if parts > PARTS_MAX || self.reaches().len() > PARTS_MAX {
+            return ask("input", "it does more than is looked at".to_owned());
+        }
+        if kind == ToolKind::Run && self.acts().is_empty() {
+            return ask("command", "it runs a command, and none was found in its input".to_owned());
+        }
+        for acts in self.acts() {
+            // What is unclear about a folder matters only to the paths that begin there.
+            let doubt = acts.unclear.iter().find(|it| it.kind != UnclearKind::Folder);
+            if let Some(doubt) = doubt {
+                return ask(word(doubt.kind), doubt.why.clone());
+            }
+            let doubts = acts.code.iter().filter_map(|(name, text)| code::look(name, text).doubt);
+            if let Some(why) = doubts.into_iter().next() {
+                return ask("code", why);
+            }
+        }
+        if let Some(path) = self.downloaded() {
+            return ask("text", format!("it runs `{}`, which it downloads", line(path, SHOWN_MAX)));
+        }
+        let unknown = self.reaches().iter().find(|reach| self.is_unknown(reach));
+        match unknown {
+            None => Judgement::Clear,
+            Some(reach) => ask("path", unknown_path(reach)),
+        }
+    }
+
+    /// A file that the call gets from the network and hands to a shell or an interpreter.
+    fn downloaded(&self) -> Option<&str> {
+        let is_by =
+            |reach: &Reach, names: &[&str]| names.iter().any(|name| reach.by.starts_with(name));
+        let gets = |run: &Run| ["curl", "wget", "fetch"].contains(&run.program());
+        let by_output = self.acts().iter().flat_map(|acts| &acts.runs).any(gets);
+        let got = |reach: &&Reach| {
+            let is_output = by_output && is_by(reach, &[">", "&>", "tee"]);
+            reach.access == Access::Write && (is_by(reach, &["curl", "wget"]) || is_output)
+        };
+        let runs = |whole: &str| {
+            let readers = [
+                "sh", "bash", "dash", "zsh", "ksh", "python", "node", "perl", "ruby", "source", ".",
+            ];
+            // However it is spelled.
+            let path = relative(whole);
+            let same =
+                |reach: &&Reach| reach.whole.as_deref().map(relative).as_ref() == Some(&path);
+            // A program that is started by its path is read under its own name.
+            let name = whole.rsplit('/').next().unwrap_or(whole);
+            let is_read = |reach: &Reach| {
+                reach.access == Access::Read && (is_by(reach, &readers) || reach.by == name)
+            };
+            self.reaches().iter().filter(same).any(is_read)
+        };
+        self.reaches()
+            .iter()
+            .filter(got)
+            .filter_map(|reach| reach.whole.as_deref())
+            .find(|whole| runs(whole))
+    }
+
+    /// True if nobody knows which path is meant, and it matters.
+    fn is_unknown(&self, reach: &Reach) -> bool {
+        let matters = match reach.access {
+            Access::Read => self.rules.hides_paths(),
+            Access::Meta | Access::Write | Access::Delete => true,
+            Access::List | Access::Maybe => false,
+        };
+        let is_named = reach.is_guess || reach.extent == Extent::Named;
+        // A new folder replaces nothing, and git changes what is its own.
+        let is_mild =
+            reach.access == Access::Write && ["mkdir", "git"].contains(&reach.by.as_str());
+        matters && !is_mild && !is_named && reach.whole.is_none()
+    }
+}
+
+fn word(kind: UnclearKind) -> &'static str {
+    match kind {
+        UnclearKind::Command => "command",
+        UnclearKind::Code => "code",
+        UnclearKind::Folder => "folder",
+        UnclearKind::Text => "text",
+    }
+}
+
+fn unknown_path(reach: &Reach) -> String {
+    let what = match reach.access {
+        Access::Read => "reads",
+        Access::List => "lists",
+        Access::Maybe => "uses",
+        Access::Meta | Access::Write => "changes",
+        Access::Delete => "removes",
+    };
+    match &reach.path {
+        Word::Known(path) | Word::Glob(path) => {
+            format!(
+                "`{}` {what} `{}` in a folder that only the running shell knows",
+                reach.by,
+                line(path, SHOWN_MAX)
+            )
+        }
+        Word::Unknown { .. } => {
+            format!("`{}` {what} a path that only the running shell knows", reach.by)
+        }
+    }
+}
+
+/// The verdict of one file's command rules.
+fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
+    let mut worst = Judgement::Clear;
+    for run in acts.runs.iter().take(PARTS_MAX) {
+        worst = worst.or_stricter(by_run(set, run, homes));
+        if worst.is_deny() {
+            return worst;
+        }
+    }
+    for (interpreter, code) in &acts.code {
+        worst = worst.or_stricter(by_texts(set, &RunText::of_code(interpreter, code)));
+    }
+    for text in &acts.texts {
+        worst = worst.or_stricter(by_line(set, text));
+    }
+    worst
+}
+
+/// The first rule that matches one command.
+fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
+    by_texts(set, &of_run(run, homes)).or_stricter(by_unknown(set, run))
+}
+
+fn by_texts(set: &RuleSet, texts: &[RunText]) -> Judgement {
+    let matches = |command: &&Command| texts.iter().any(|text| is_in(command, text));
+    let Some(command) = set.commands.iter().find(matches) else { return Judgement::Clear };
+    told(command, texts.first().map_or("", |text| &text.text))
+}
+
+/// A rule of a person's about a program, one of whose words is known only in part: the rest may be just what the rule means. The built-in
+/// rules are about what can be known.
+fn by_unknown(set: &RuleSet, run: &Run) -> Judgement {
+    let program = run.program();
+    let begun = |word: &Word| match word {
+        Word::Unknown { begins } if begins.len() > 1 => Some(begins.clone()),
+        Word::Known(_) | Word::Glob(_) | Word::Unknown { .. } => None,
+    };
+    let begun: Vec<String> = run.words.iter().skip(1).filter_map(begun).collect();
+    let is_about = |command: &&Command| {
+        let source = command.pattern.source();
+        let is_theirs = command.rule.at.file != BUILT_IN_NAME && !program.is_empty();
+        is_theirs && source.contains(program) && begun.iter().any(|it| source.contains(it))
+    };
+    let Some(command) = set.commands.iter().find(is_about) else { return Judgement::Clear };
+    let why = format!("an argument of `{program}` is not known, and a rule is about `{program}`");
+    Judgement::Ask { rule: command.reference(), why }
+}
+
+fn is_in(command: &Command, text: &RunText) -> bool {
+    let source = command.pattern.source();
+    command.pattern.find_in(&text.text).any(|found| match found {
+        Found::At(range) => !text.is_only_text(&range, source),
+        Found::TooHard => true,
+    })
+}
+
+/// The first rule that matches a whole line: one that names an operator, or that goes over a pipe.
+fn by_line(set: &RuleSet, text: &str) -> Judgement {
+    let marked = Marked::new(text);
+    let pipelines = marked.pipelines();
+    let matches = |command: &&Command| {
+        if command.is_wide {
+            let mut found = command.pattern.find_in(text);
+            return found.any(|found| match found {
+                Found::At(range) => !marked.is_text(&range),
+                Found::TooHard => true,
+            });
+        }
+        pipelines.iter().filter(|part| marked.has_pipe(part)).any(|part| {
+            let inner = text.get(part.clone()).unwrap_or_default();
+            command.pattern.find_in(inner).any(|found| match found {
+                Found::At(range) => {
+                    let range = part.start + range.start..part.start + range.end;
+                    marked.has_pipe(&range) && !marked.is_text(&range)
+                }
+                Found::TooHard => true,
+            })
+        })
+    };
+    set.commands.iter().find(matches).map_or(Judgement::Clear, |command| told(command, text))
+}
+
+fn told(command: &Command, text: &str) -> Judgement {
+    let reason = &command.rule.reason;
+    let reason = if reason.is_empty() { "a rule forbids it" } else { reason };
+    let why = format!("{reason}: `{}`", line(text, SHOWN_MAX));
+    let rule = command.reference();
+    if command.rule.ask { Judgement::Ask { rule, why } } else { Judgement::Deny { rule, why } }
+}

@@ -1,0 +1,229 @@
+//! Finds out what a call would run and touch, from the call alone.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::acts::{self, ShellSetting};
+use super::code;
+use super::facts::{
+    Access, Acts, AskedCall, Extent, Folder, Looked, Reach, Run, Touch, Unclear, UnclearKind,
+    Whereabouts, Word,
+};
+use super::paths::joined;
+use super::taken::taken;
+use super::texts::untold;
+use crate::base::tools::{
+    Finding, ToolKind, file_address, found_in, looks_like_a_path, usual_kind,
+};
+
+/// Most runs of a command whose words are looked at one by one.
+const RUNS_MAX: usize = 100;
+/// Most links of one command, and most paths through each, that are followed.
+const LINKS_MAX: usize = 8;
+const LINKED_MAX: usize = 200;
+/// Longest command that is looked at, in bytes.
+const COMMAND_MAX: usize = 256 * 1024;
+
+/// What a call would run and touch.
+pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
+    let kind = known_kind(call);
+    let mut looked = Looked::default();
+    let folder = start_folder(kind, call.input, place);
+    for found in found_in(call.tool, kind, call.input) {
+        match found {
+            Finding::Command(text) => {
+                let acts = read(&text, &folder, place);
+                reaches_of(&acts, &folder, place, &mut looked.reaches);
+                looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
+                looked.acts.push(acts);
+            }
+            Finding::Path(path) => {
+                for path in as_tools_read(&path) {
+                    let reach =
+                        Reach::of(access_of(call.tool, kind), path, Some(""), place, call.tool);
+                    looked.reaches.push(reach);
+                }
+            }
+            Finding::Glob(glob) => {
+                // What it picks is found below where it begins, which is a path by itself.
+                let from =
+                    if glob.starts_with(['/', '~']) { joined(&glob, None, place) } else { None };
+                let path = Word::Glob(from.unwrap_or(glob));
+                let access = access_of(call.tool, kind);
+                let reach = Reach::of(access, path, None, place, call.tool);
+                looked.reaches.push(Reach { whole: None, extent: Extent::Named, ..reach });
+            }
+            Finding::Perhaps(path) => {
+                let path = Word::Known(path);
+                let reach = Reach::of(Access::Maybe, path, Some(""), place, call.tool);
+                looked.reaches.push(Reach { is_guess: true, ..reach });
+            }
+            Finding::Hidden => looked.is_partial = true,
+        }
+    }
+    looked
+}
+
+/// What is known of the tool: what its adapter says, otherwise what tools of that name do everywhere.
+pub(super) fn known_kind(call: &AskedCall<'_>) -> ToolKind {
+    if call.kind.is_unknown() { usual_kind(call.tool) } else { call.kind }
+}
+
+/// A path as the tools of agents may read it: Pi leaves out an `@` before it.
+fn as_tools_read(path: &str) -> Vec<Word> {
+    let plain = path.strip_prefix('@').filter(|rest| !rest.is_empty());
+    [Some(path), plain].into_iter().flatten().map(|path| Word::Known(path.to_owned())).collect()
+}
+
+/// Tools that search by names alone, in lower case. Every other one shows what it finds in files.
+const LISTERS: [&str; 5] = ["glob", "find", "ls", "list", "list_directory"];
+
+fn access_of(tool: &str, kind: ToolKind) -> Access {
+    match kind {
+        ToolKind::Search if !LISTERS.iter().any(|name| name.eq_ignore_ascii_case(tool)) => {
+            Access::Read
+        }
+        ToolKind::Read | ToolKind::Fetch => Access::Read,
+        ToolKind::Search | ToolKind::Run => Access::List,
+        ToolKind::Delete => Access::Delete,
+        // Only its name says what it does.
+        ToolKind::Mcp if says_that_it_reads(tool) => Access::Read,
+        // What nobody knows may do anything.
+        ToolKind::Write | ToolKind::Edit | ToolKind::Mcp | ToolKind::Unknown => Access::Write,
+        ToolKind::Agent | ToolKind::Other => Access::Maybe,
+    }
+}
+
+/// True if a tool of a server is called by what it looks at.
+fn says_that_it_reads(tool: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "read", "get", "list", "search", "find", "view", "show", "grep", "stat", "tree",
+        "describe", "query", "diff", "info",
+    ];
+    let own = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    let mut parts = own.split(['_', '-', '.']);
+    parts.next().is_some_and(|first| WORDS.iter().any(|word| first.starts_with(word)))
+}
+
+/// Where the commands of a call start: where its input says, otherwise where the worker is.
+fn start_folder(kind: ToolKind, input: &Value, place: &Whereabouts) -> String {
+    const FIELDS: [&str; 8] = [
+        "cwd",
+        "workdir",
+        "working_dir",
+        "workingDir",
+        "working_directory",
+        "workingDirectory",
+        "directory",
+        "dir",
+    ];
+    let may_run = matches!(kind, ToolKind::Run | ToolKind::Mcp | ToolKind::Unknown);
+    let said = FIELDS.iter().filter(|_| may_run).find_map(|field| input.get(field)?.as_str());
+    let folder = said.filter(|it| !it.is_empty()).and_then(|it| joined(it, Some(""), place));
+    folder.unwrap_or_else(|| place.folder.clone())
+}
+
+/// Every path of a command: those that it names, and those in programs that it hands to an interpreter.
+fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<Reach>) {
+    for touch in &acts.touches {
+        let folder = match &touch.folder {
+            Folder::Start => Some(start.to_owned()),
+            Folder::Known(folder) if folder.starts_with(['/', '~']) => Some(folder.clone()),
+            Folder::Known(folder) => Some(format!("{}/{folder}", start.trim_end_matches('/'))),
+            Folder::Unknown => None,
+        };
+        let path = touch.path.clone();
+        let reach = Reach::of(touch.access, path, folder.as_deref(), place, &touch.by);
+        let extent = touch.extent;
+        let whole = reach.whole.filter(|_| extent != Extent::Named);
+        let reach = Reach { whole, extent, ..reach };
+        if !reaches.contains(&reach) {
+            reaches.push(reach);
+        }
+    }
+    // An address of a file is a path for whoever is given it.
+    let words = acts.runs.iter().flat_map(|run| run.known().map(|word| (run.program(), word)));
+    for (program, path) in words.filter_map(|(by, word)| Some((by, file_address(word)?))) {
+        reaches.push(Reach::of(Access::Read, Word::Known(path), None, place, program));
+    }
+    let told: BTreeSet<(&str, &str)> = acts.touches.iter().filter_map(told_path).collect();
+    // Whatever else looks like a path: the reader may not know each option of each program.
+    for run in acts.runs.iter().take(RUNS_MAX) {
+        let words = untold(run).filter(|word| looks_like_a_path(word));
+        for word in words.filter(|word| !told.contains(&(run.program(), *word))) {
+            let path = joined(word, None, place).unwrap_or_else(|| word.to_owned());
+            let reach = Reach::of(Access::Maybe, Word::Known(path), None, place, run.program());
+            let reach = Reach { whole: None, is_guess: true, extent: Extent::Named, ..reach };
+            if !reaches.contains(&reach) {
+                reaches.push(reach);
+            }
+        }
+    }
+    for (interpreter, text) in &acts.code {
+        let seen = code::look(interpreter, text);
+        for path in seen.paths {
+            let reach = Reach::of(seen.access, Word::Known(path), Some(start), place, interpreter);
+            reaches.push(Reach { is_guess: true, ..reach });
+        }
+    }
+}
+
+/// What lies behind links that the same command makes: nobody can look them up before. True if there is more than is looked at.
+fn through_links(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<Reach>) -> bool {
+    let known = |word: &Word| match word {
+        Word::Known(text) => Some(text.clone()),
+        Word::Glob(_) | Word::Unknown { .. } => None,
+    };
+    let links: Vec<&Run> = acts.runs.iter().filter(|run| run.program() == "ln").collect();
+    let mut is_partial = links.len() > LINKS_MAX;
+    for run in links.into_iter().take(LINKS_MAX) {
+        let operands: Vec<String> = run.words.iter().skip(1).filter_map(known).collect();
+        let operands: Vec<&String> = operands.iter().filter(|it| !it.starts_with('-')).collect();
+        let [target, link] = operands.as_slice() else { continue };
+        let Some(link) = joined(link, Some(start), place) else { continue };
+        // A relative target begins where the link is.
+        let beside = link.rsplit_once('/').map_or("/", |(folder, _)| folder);
+        let Some(target) = joined(target, Some(beside), place) else { continue };
+        // In a folder, the link has the name of its target.
+        let name = target.rsplit('/').next().unwrap_or_default();
+        for link in [link.clone(), format!("{}/{name}", link.trim_end_matches('/'))] {
+            let more: Vec<Reach> = reaches
+                .iter()
+                .filter(|reach| reach.by != "ln")
+                .filter_map(|reach| {
+                    let rest = reach.whole.as_deref()?.strip_prefix(&link)?;
+                    let whole = format!("{target}{rest}");
+                    let is_below = rest.is_empty() || rest.starts_with('/');
+                    is_below.then(|| Reach { whole: Some(whole), ..reach.clone() })
+                })
+                .collect();
+            is_partial |= more.len() > LINKED_MAX;
+            reaches.extend(more.into_iter().take(LINKED_MAX));
+        }
+    }
+    is_partial
+}
+
+/// A path that the reader knows, with the program that uses it.
+fn told_path(touch: &Touch) -> Option<(&str, &str)> {
+    match &touch.path {
+        Word::Known(path) => Some((&touch.by, path)),
+        Word::Glob(_) | Word::Unknown { .. } => None,
+    }
+}
+
+/// What a command would do.
+fn read(command: &str, folder: &str, place: &Whereabouts) -> Acts {
+    if command.len() > COMMAND_MAX {
+        let why = "it is too large to be looked at".to_owned();
+        let unclear = vec![Unclear { kind: UnclearKind::Text, why }];
+        return Acts { unclear, texts: vec![command.to_owned()], ..Acts::default() };
+    }
+    let home = place.homes.first().map(String::as_str);
+    let acts = acts::acts(
+        command,
+        ShellSetting { folder: Some(folder), home, project: Some(&place.project) },
+    );
+    taken(command, &acts)
+}

@@ -1,0 +1,331 @@
+//! What no worker may do, whatever the rules say: change what guards it, or speak as a person.
+
+use super::facts::{Access, Run, Whereabouts, Word};
+use super::paths::Names;
+use super::texts::{git_command, told};
+
+/// What is denied whatever the rules say, for people.
+pub const PROTECTED: &[&str] = &[
+    "changing Chronicle's own files: `.chronicle`, `.pi/chronicle`, your settings, and what it keeps of runs",
+    "changing files of rules, and settings, hooks and extensions of agents: `.claude`, `.pi`, `.codex`, `.gemini`, `.opencode`, `.mcp.json`",
+    "changing `.git/hooks`, `.git/config` and `.git/info/attributes`, or removing the project with what is in it",
+    "a person's commands: `chronicle approve`, `answer`, `go`, `run`, `resume`, `undo` and every other that does more than show something",
+    "ending the supervisor",
+];
+
+/// Files and folders that guard a run, by the names that they end or go on with. Case does not count: on some disks it does not.
+const GUARDS: &[&[&str]] = &[
+    &[".chronicle"],
+    &[".pi", "chronicle"],
+    &[".pi", "damage-control-rules.yaml"],
+    &[".pi", "damage-control-rules.yml"],
+    &[".pi", "settings.json"],
+    &[".pi", "extensions"],
+    &[".pi", "agent", "settings.json"],
+    &[".pi", "agent", "extensions"],
+    &[".pi", "agent", "mcp.json"],
+    &[".claude", "settings.json"],
+    &[".claude", "settings.local.json"],
+    &[".claude", "hooks"],
+    &[".claude", "plugins"],
+    &[".claude.json"],
+    &[".mcp.json"],
+    &[".codex", "config.toml"],
+    &[".codex", "hooks.json"],
+    &[".gemini", "settings.json"],
+    &[".opencode", "plugin"],
+    &[".opencode", "plugins"],
+    &[".config", "chronicle"],
+    &[".git", "hooks"],
+    &[".git", "config"],
+    &[".git", "config.worktree"],
+    &[".git", "info", "attributes"],
+];
+/// Folders that hold some of them: whoever moves one away moves them too.
+const HOLDERS: &[&str] = &[".pi", ".claude", ".codex", ".gemini", ".opencode", ".git"];
+
+/// Commands of Chronicle that only show something. Every other one is a person's.
+const SHOWING: &[&str] = &[
+    "list",
+    "check",
+    "graph",
+    "schema",
+    "doctor",
+    "runs",
+    "status",
+    "log",
+    "handover",
+    "audit",
+    "diff",
+    "completions",
+    "help",
+    "guard",
+];
+/// Options of Chronicle that take a value, before its command.
+const WITH_VALUE: &[&str] = &["-C", "--directory", "--project"];
+
+/// Why a path may not be changed; `None` if it is not protected.
+pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Option<String> {
+    let names = path.names();
+    // A run of its own home has it below `.chronicle`: what the worker keeps there is its own, and guards nobody.
+    let own_home = place.homes.iter().find_map(|home| inside(names, home, &place.project));
+    let names = own_home.unwrap_or(names);
+    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let is_guard = GUARDS.iter().any(|guard| {
+        names
+            .windows(guard.len())
+            .any(|part| part.iter().zip(*guard).all(|(name, other)| path.is_same(name, other)))
+    });
+    let removes = access == Access::Delete;
+    let holds = removes && names.last().is_some_and(|last| HOLDERS.contains(&last.as_str()));
+    // The project with its `.chronicle`, or a folder above it.
+    let above = removes && path.is_at_or_above(&place.project);
+    let own = place.own.iter().any(|own| {
+        let is_inside = path.is_at_or_below(own) && !is_workplace(path, own, place);
+        is_inside || removes && path.is_at_or_above(own)
+    });
+    (is_guard || holds || above || own)
+        .then(|| format!("`{}` guards this run: no worker may change it", path.text()))
+}
+
+/// The names below a home that lies in the project itself; `None` if the path is not in it.
+fn inside<'n>(names: &'n [String], home: &str, project: &str) -> Option<&'n [String]> {
+    if !home.starts_with(&format!("{}/.chronicle/", project.trim_end_matches('/'))) {
+        return None;
+    }
+    let home: Vec<&str> = home.split('/').filter(|name| !name.is_empty()).collect();
+    let is_below =
+        names.len() > home.len() && names.iter().zip(&home).all(|(one, other)| one == other);
+    is_below.then(|| &names[home.len()..])
+}
+
+/// Why nothing may be picked from a folder and changed; `None` if it holds nothing that guards a run.
+pub(super) fn holds(path: &Names) -> Option<String> {
+    let last = path.names().last()?.to_lowercase();
+    HOLDERS
+        .iter()
+        .any(|holder| path.is_same(&last, holder))
+        .then(|| format!("`{}` holds what guards this run: no worker may change it", path.text()))
+}
+
+/// True if the project lies in a folder of Chronicle's own, as a work tree does, and the path in the project.
+fn is_workplace(path: &Names, own: &str, place: &Whereabouts) -> bool {
+    let project = format!("{}/", place.project.trim_end_matches('/'));
+    project.starts_with(&format!("{}/", own.trim_end_matches('/')))
+        && path.is_at_or_below(&place.project)
+}
+
+/// What is said of a person's command.
+pub(super) enum Person {
+    /// It is one, whatever it is wrapped in.
+    Surely(String),
+    /// It may be one: a program that is not known gets it.
+    Perhaps(String),
+}
+
+/// A person's command, however it is wrapped.
+pub(super) fn person_command(run: &Run) -> Option<Person> {
+    if run.program() == "chronicle" {
+        return said(&run.words[1..]);
+    }
+    if ["pkill", "killall", "skill"].contains(&run.program())
+        && run.known().any(|word| word.contains("chronicle") || is_part_of_our_name(word))
+    {
+        return Some(Person::Surely("it would end the supervisor of this run".to_owned()));
+    }
+    if run.program() == "git" && cleans_all(run) {
+        let why = "it would remove what git ignores, and the record of this run with it";
+        return Some(Person::Surely(why.to_owned()));
+    }
+    let told = told(run);
+    let words = run.words.iter().enumerate().skip(1);
+    // What is only printed or searched for is not run.
+    let words = words.filter(|(at, _)| told.get(at - 1) != Some(&true));
+    words.into_iter().find_map(|(at, word)| match word {
+        // A program that Chronicle does not know may start it.
+        Word::Known(text)
+            if text.rsplit('/').next() == Some("chronicle") && !follows_option(run, at) =>
+        {
+            let person = said(run.words.get(at + 1..)?)?;
+            let (Person::Surely(why) | Person::Perhaps(why)) = person;
+            (run.words.len() > at + 1).then_some(Person::Perhaps(why))
+        }
+        Word::Known(text) => within(text),
+        Word::Glob(_) | Word::Unknown { .. } => None,
+    })
+}
+
+/// True for a pattern that means us among others.
+fn is_part_of_our_name(word: &str) -> bool {
+    let word = word.trim_matches(['^', '$', '.', '*']);
+    word.len() > 3 && "chronicle".contains(word)
+}
+
+/// True for `git clean -fdx` without a path.
+fn cleans_all(run: &Run) -> bool {
+    let mut words = run.words.iter().skip(1 + git_command(run));
+    if words.next() != Some(&Word::Known("clean".to_owned())) {
+        return false;
+    }
+    let (mut letters, mut has_path, mut forced) = (String::new(), false, false);
+    for word in words {
+        match word {
+            Word::Known(text) if text == "--dry-run" => return false,
+            Word::Known(text) if text == "--force" => forced = true,
+            Word::Known(text) if text.starts_with("--") => {}
+            Word::Known(text) if text.starts_with('-') => letters.push_str(text),
+            Word::Known(text) => has_path |= ![".", "./", ":/", "*"].contains(&text.as_str()),
+            Word::Glob(_) | Word::Unknown { .. } => {}
+        }
+    }
+    let runs = (forced || letters.contains('f')) && !letters.contains('n');
+    runs && letters.contains(['x', 'X']) && !has_path
+}
+
+/// `-p chronicle` names a package, not a program.
+fn follows_option(run: &Run, at: usize) -> bool {
+    matches!(run.words.get(at - 1), Some(Word::Known(before)) if before.starts_with('-') && before != "--")
+}
+
+/// The command of a line of words after `chronicle`.
+fn said(words: &[Word]) -> Option<Person> {
+    let mut skip = false;
+    for word in words {
+        match word {
+            _ if skip => skip = false,
+            Word::Known(text)
+                if text == "--help" || text == "-h" || text == "--version" || text == "-V" =>
+            {
+                return None;
+            }
+            Word::Known(text) if WITH_VALUE.contains(&text.as_str()) => skip = true,
+            Word::Known(text) if text.starts_with('-') => {}
+            Word::Known(text) if SHOWING.contains(&text.as_str()) => return None,
+            Word::Known(text) => {
+                return Some(Person::Surely(format!(
+                    "`chronicle {text}` is a person's command, and this is a worker"
+                )));
+            }
+            Word::Glob(_) | Word::Unknown { .. } => {
+                return Some(Person::Perhaps(
+                    "it may be a person's command of `chronicle`".to_owned(),
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// A text of several words that another program may run.
+fn within(text: &str) -> Option<Person> {
+    if !text.contains("chronicle") || !text.contains(' ') {
+        return None;
+    }
+    let mut words = text
+        .split(|letter: char| letter.is_whitespace() || ";&|()'\"`".contains(letter))
+        .filter(|it| !it.is_empty());
+    while let Some(word) = words.next() {
+        if word.rsplit('/').next() == Some("chronicle") {
+            let rest: Vec<Word> =
+                words.clone().take(8).map(|word| Word::Known(word.to_owned())).collect();
+            if let Some(Person::Surely(why) | Person::Perhaps(why)) =
+                said(&rest).filter(|_| is_command(&rest))
+            {
+                return Some(Person::Perhaps(why));
+            }
+        }
+    }
+    None
+}
+
+/// In a longer text only the very names of commands count: a sentence may be about Chronicle.
+fn is_command(words: &[Word]) -> bool {
+    const PERSONS: &[&str] = &[
+        "approve", "reject", "answer", "retry", "skip", "note", "go", "cancel", "undo", "repair",
+        "resume", "run", "pause", "budget", "trust", "gc", "config",
+    ];
+    words.iter().any(|word| matches!(word, Word::Known(text) if PERSONS.contains(&text.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paths::relative;
+    use super::*;
+
+    fn place() -> Whereabouts {
+        Whereabouts {
+            project: "/state/work/p".to_owned(),
+            folder: "/state/work/p".to_owned(),
+            homes: vec!["/home/ann".to_owned()],
+            own: vec!["/state".to_owned(), "/conf".to_owned()],
+        }
+    }
+
+    #[test]
+    fn what_guards_a_run_is_known_by_its_place() {
+        let is = |path: &str, access| guards(&relative(path), access, &place()).is_some();
+        for path in [
+            "/state/work/p/.chronicle/runs/x/ledger.jsonl",
+            "/state/work/p/.Chronicle",
+            "/state/work/p/.claude/settings.local.json",
+            "/state/work/p/sub/.mcp.json",
+            "/state/work/p/.git/hooks/pre-commit",
+            "/home/ann/.pi/damage-control-rules.yaml",
+            "/state/other",
+            "/conf/config.toml",
+        ] {
+            assert!(is(path, Access::Write), "{path}");
+        }
+        for path in [
+            "/state/work/p/src/main.rs",
+            "/state/work/p/.claude/notes.md",
+            "/state/work/p/.git/index.lock",
+            "/state/work/p/.pi/todos/one.md",
+            "/state/work/p/settings.json",
+            "/home/ann/x",
+        ] {
+            assert!(!is(path, Access::Write), "{path}");
+            assert!(!is(path, Access::Delete), "{path}");
+        }
+        for path in ["/state/work/p", "/state/work", "/", "/state/work/p/.claude"] {
+            assert!(is(path, Access::Delete), "{path}");
+        }
+    }
+
+    #[test]
+    fn persons_commands_are_known_in_any_wrapping() {
+        let person = |words: &[&str]| {
+            let words = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
+            match person_command(&Run { words }) {
+                Some(Person::Surely(_)) => "sure",
+                Some(Person::Perhaps(_)) => "perhaps",
+                None => "no",
+            }
+        };
+        for words in [
+            &["chronicle", "approve", "g1"][..],
+            &["/usr/local/bin/chronicle", "-C", "x", "answer", "g1", "yes"],
+            &["chronicle", "--json", "go", "done"],
+            &["chronicle", "brand-new-command"],
+            &["pkill", "-f", "chronicle"],
+        ] {
+            assert_eq!(person(words), "sure", "{words:?}");
+        }
+        for words in [
+            &["tmux", "new", "-d", "chronicle approve g1"][..],
+            &["somewrapper", "chronicle", "approve", "g1"],
+            &["ssh", "localhost", "cd x && chronicle -C y approve"],
+        ] {
+            assert_eq!(person(words), "perhaps", "{words:?}");
+        }
+        for words in [
+            &["chronicle", "status", "--json"][..],
+            &["chronicle"],
+            &["cargo", "test", "-p", "chronicle", "resume"],
+            &["git", "commit", "-m", "Let chronicle say more"],
+            &["ls", "crates/chronicle"],
+        ] {
+            assert_eq!(person(words), "no", "{words:?}");
+        }
+    }
+}

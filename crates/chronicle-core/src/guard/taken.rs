@@ -1,0 +1,224 @@
+//! Takes over what the reader of commands found, in the words of the judge, and adds what the text shows beside it.
+
+use super::acts::{self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned};
+use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
+use super::given::code_of;
+use super::quotes::Marked;
+
+/// Shells that take a text after `-c`.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+/// Programs that only read what they are given, whatever options they get.
+const READERS: [&str; 12] = [
+    "grep",
+    "egrep",
+    "fgrep",
+    "wc",
+    "cat",
+    "head",
+    "tail",
+    "ls",
+    "stat",
+    "file",
+    "md5sum",
+    "sha256sum",
+];
+
+/// The acts of a command.
+pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
+    let marked = Marked::new(command);
+    let runs: Vec<Run> = found.runs.iter().map(run).collect();
+    let mut texts = vec![command.to_owned()];
+    texts.extend(runs.iter().filter_map(shell_text));
+    let (mut code, mut unclear) = (Vec::new(), Vec::new());
+    for doubt in &found.unknown {
+        let is_harmless = doubt.kind == DoubtKind::Option
+            && READERS
+                .iter()
+                .any(|name| doubt.why.starts_with(&format!("an argument of `{name}`")));
+        let here = command.get(doubt.span.start..doubt.span.end).unwrap_or_default();
+        if is_harmless || doubt.kind == DoubtKind::Search && is_usual_path(here) {
+            continue;
+        }
+        // A program whose text is there is looked at by itself.
+        if let Some(given) = code_of(doubt, &found.runs, command, &marked) {
+            code.push(given);
+            continue;
+        }
+        unclear.push(Unclear { kind: unclear_kind(doubt.kind), why: doubt.why.clone() });
+    }
+    for (runner, text) in &found.scripts {
+        if SHELLS.contains(&runner.as_str()) {
+            texts.push(text.clone());
+        } else {
+            code.push((runner.clone(), text.clone()));
+        }
+    }
+    let finds: Vec<&ProgramRun> = found.runs.iter().filter(|run| run.program == "find").collect();
+    let mut touches: Vec<Touch> = found.touches.iter().map(|found| touch(found, &finds)).collect();
+    touches.extend(finds.iter().flat_map(|find| named(find, &found.touches)));
+    Acts { runs, touches, unclear, code, texts }
+}
+
+/// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.
+fn is_usual_path(text: &str) -> bool {
+    let Some((before, value)) = text.split_once("PATH=") else { return false };
+    let value = value.trim().trim_matches(['"', '\'']);
+    let is_alone = before.is_empty() || before.trim() == "export";
+    let is_usual = |part: &str| {
+        let home = ["$HOME/", "${HOME}/", "~/"].iter().find_map(|home| part.strip_prefix(home));
+        let own = [
+            ".cargo/bin",
+            ".local/bin",
+            ".bun/bin",
+            ".deno/bin",
+            "go/bin",
+            ".npm-global/bin",
+            ".pyenv/bin",
+        ];
+        let system = [
+            "$PATH",
+            "${PATH}",
+            "/usr/local/bin",
+            "/usr/local/go/bin",
+            "/opt/homebrew/bin",
+            "/usr/bin",
+            "/bin",
+            "/usr/sbin",
+            "/sbin",
+        ];
+        // What the project's own tools are installed to.
+        let local = ["$PWD/", "${PWD}/", "./", "$(pwd)/", ""].iter().any(|start| {
+            let rest = part.strip_prefix(start).unwrap_or(part);
+            ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"].contains(&rest)
+        });
+        local || system.contains(&part) || home.is_some_and(|rest| own.contains(&rest))
+    };
+    is_alone && value.split(':').all(is_usual)
+}
+
+fn run(found: &ProgramRun) -> Run {
+    Run { words: found.words.iter().map(word).collect() }
+}
+
+fn touch(found: &acts::Touch, finds: &[&ProgramRun]) -> Touch {
+    let access = access(found.kind);
+    let folder = match &found.folder {
+        CommandFolder::Known(folder) => Folder::Known(folder.clone()),
+        CommandFolder::Unknown => Folder::Unknown,
+    };
+    // `find` and what it starts are at the same place.
+    let is_picked = finds.iter().any(|find| find.span == found.span && is_picky(find));
+    let is_some = is_picked || found.is_within || found.by == "git";
+    let is_named = folder == Folder::Unknown
+        && matches!(&found.path, CommandWord::Glob(path) if path.starts_with("**/"));
+    let extent = match (is_named, is_some) {
+        (true, _) => Extent::Named,
+        (false, true) => Extent::Some,
+        (false, false) => Extent::All,
+    };
+    Touch { access, path: word(&found.path), folder, by: found.by.clone(), extent }
+}
+
+fn access(kind: TouchKind) -> Access {
+    match kind {
+        TouchKind::Read => Access::Read,
+        TouchKind::List => Access::List,
+        TouchKind::Write => Access::Write,
+        TouchKind::Delete => Access::Delete,
+        TouchKind::Meta => Access::Meta,
+        TouchKind::Maybe => Access::Maybe,
+    }
+}
+
+fn word(found: &CommandWord) -> Word {
+    match found {
+        CommandWord::Known(text) => Word::Known(text.clone()),
+        CommandWord::Glob(text) => Word::Glob(text.clone()),
+        CommandWord::Unknown { begins } => Word::Unknown { begins: begins.clone() },
+    }
+}
+
+fn unclear_kind(kind: DoubtKind) -> UnclearKind {
+    match kind {
+        DoubtKind::Code => UnclearKind::Code,
+        DoubtKind::Folder => UnclearKind::Folder,
+        DoubtKind::Command
+        | DoubtKind::Option
+        | DoubtKind::Variable
+        | DoubtKind::Search
+        | DoubtKind::Number => UnclearKind::Command,
+        DoubtKind::Text | DoubtKind::Unread | DoubtKind::TooLarge => UnclearKind::Text,
+    }
+}
+
+/// The text that a shell is told to run.
+fn shell_text(run: &Run) -> Option<String> {
+    if run.program() == "eval" {
+        let words: Vec<&str> = run.known().collect();
+        return Some(words.join(" "));
+    }
+    if !SHELLS.contains(&run.program()) {
+        return None;
+    }
+    let mut words = run.known();
+    words.find(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'))?;
+    words.find(|word| !word.starts_with('-')).map(str::to_owned)
+}
+
+/// Tests of `find` by which it picks some files by their names.
+const NAME_TESTS: [&str; 8] =
+    ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
+
+/// The names that a `find` looks for, and whether each is wanted.
+fn looked_for(find: &ProgramRun) -> Vec<(&str, bool)> {
+    let words: Vec<&str> = find.words.iter().map(|word| word.known().unwrap_or("")).collect();
+    let mut found = Vec::new();
+    for (at, pair) in words.windows(2).enumerate() {
+        if let [test, name] = pair
+            && NAME_TESTS.contains(test)
+        {
+            let before = at.checked_sub(1).and_then(|at| words.get(at));
+            let is_pruned = is_pruned(words.get(at + 2..).unwrap_or_default());
+            let is_left_out = matches!(before, Some(&"!" | &"-not")) || is_pruned;
+            found.push((*name, !is_left_out));
+        }
+    }
+    found
+}
+
+/// True if every way through its tests picks files by a name that says something.
+fn is_picky(find: &ProgramRun) -> bool {
+    let is_telling = |name: &str| name.chars().any(char::is_alphanumeric);
+    let wanted =
+        looked_for(find).iter().filter(|(name, wanted)| *wanted && is_telling(name)).count();
+    let is_or = |word: &CommandWord| matches!(word.known(), Some("-o" | "-or" | ","));
+    // What stands before `-prune -o` goes round something, unless it is done something to there.
+    let is_round = |pair: &[CommandWord]| pair[0].known() == Some("-prune") && is_or(&pair[1]);
+    let acts = |word: &CommandWord| {
+        word.known()
+            .is_some_and(|it| it == "-delete" || it.starts_with("-exec") || it.starts_with("-ok"))
+    };
+    let start = find.words.windows(2).rposition(is_round).map_or(0, |at| at + 2);
+    let (before, after) = find.words.split_at(start);
+    let tests = if before.iter().any(acts) { find.words.as_slice() } else { after };
+    let ors = tests.iter().filter(|word| is_or(word)).count();
+    // What is empty is no loss.
+    let is_empty = find.words.iter().any(|word| word.known() == Some("-empty"));
+    wanted > ors || is_empty && ors == 0
+}
+
+/// Whatever has a name that a `find` looks for, wherever it is: it does the same to it as to what lies below its roots.
+fn named<'f>(find: &'f ProgramRun, touches: &'f [acts::Touch]) -> impl Iterator<Item = Touch> + 'f {
+    let here = touches.iter().filter(|touch| touch.span == find.span);
+    let most = here.map(|touch| access(touch.kind)).max().unwrap_or(Access::List);
+    let names = looked_for(find).into_iter().filter(|(_, wanted)| *wanted);
+    // In a pattern of paths `*` goes over folders too.
+    let names = names.flat_map(|(name, _)| [name.to_owned(), name.replace('*', "/")]);
+    names.map(move |name| Touch {
+        access: most,
+        path: Word::Glob(name),
+        folder: Folder::Unknown,
+        by: "find".to_owned(),
+        extent: Extent::Named,
+    })
+}

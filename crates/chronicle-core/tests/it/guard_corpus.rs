@@ -1,0 +1,143 @@
+//! Verdicts on a corpus of calls, and on the calls that any reader of such rules must get right.
+
+use std::fmt::Write as _;
+
+use chronicle_core::base::tools::ToolKind;
+use chronicle_core::definition::guard::{Rules, built_in, read_rules};
+use chronicle_core::definition::workflow::Source;
+use chronicle_core::guard::{AskedCall, Compiled, Judgement, Whereabouts, judge, look};
+use serde_json::{Value, json};
+
+use crate::guard_disk::Disk;
+
+const CORPUS: &str = include_str!("data/guard/corpus.txt");
+const CALLS: &str = include_str!("data/guard/calls.json");
+const SHELLS: [&str; 4] = ["bash", "Bash", "Monitor", "shell"];
+
+fn place(project: &str, home: &str) -> Whereabouts {
+    Whereabouts {
+        project: project.to_owned(),
+        folder: project.to_owned(),
+        homes: vec![home.to_owned()],
+        own: vec![format!("{home}/.config/chronicle"), format!("{home}/.local/state/chronicle")],
+    }
+}
+
+fn verdict(rules: &Compiled, disk: &Disk, tool: &str, input: &Value) -> Judgement {
+    let call =
+        AskedCall { tool, kind: ToolKind::Unknown, input, by_sub_agent: false, is_signal: false };
+    judge(rules, None, &call, &disk.facts(look(&call, rules.place())))
+}
+
+fn word(judged: &Judgement) -> &'static str {
+    match judged {
+        Judgement::Clear => "clear",
+        Judgement::Deny { .. } => "deny",
+        Judgement::Ask { .. } => "ask",
+    }
+}
+
+/// One line of the corpus.
+struct Entry {
+    section: String,
+    expected: String,
+    tool: String,
+    shown: String,
+    input: Value,
+}
+
+fn corpus() -> (Disk, Vec<Entry>) {
+    let (mut disk, mut entries, mut section) = (Disk::default(), Vec::new(), String::new());
+    for line in CORPUS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix("== ") {
+            name.clone_into(&mut section);
+            continue;
+        }
+        let parts: Vec<&str> = line.split('‖').map(str::trim).collect();
+        match parts.as_slice() {
+            ["there", path] => disk.add(path),
+            [expected, tool, shown, _why] => {
+                let text = shown.replace('⏎', "\n");
+                let is_command = SHELLS.contains(tool) && !text.starts_with("{\"");
+                let input = if is_command {
+                    json!({ "command": text })
+                } else {
+                    serde_json::from_str(&text).unwrap()
+                };
+                let [expected, tool, shown] = [expected, tool, shown].map(|it| (*it).to_owned());
+                entries.push(Entry { section: section.clone(), expected, tool, shown, input });
+            }
+            _ => panic!("not a line of the corpus: {line}"),
+        }
+    }
+    (disk, entries)
+}
+
+#[test]
+fn every_call_of_the_corpus_gets_its_verdict() {
+    let (disk, entries) = corpus();
+    let rules = Compiled::new(&[built_in()], &place("/home/ann/proj", "/home/ann")).unwrap();
+    let (mut misses, mut stopped, mut others, mut ordinary) = (0, 0, 0, 0);
+    let mut told = String::new();
+    for Entry { section, expected, tool, shown, input } in &entries {
+        let judged = verdict(&rules, &disk, tool, input);
+        let is_ordinary = section.starts_with("ordinary");
+        ordinary += u32::from(is_ordinary);
+        if word(&judged) == expected {
+            continue;
+        }
+        match (is_ordinary, word(&judged)) {
+            (true, _) => stopped += 1,
+            (false, "clear") => misses += 1,
+            (false, _) => others += 1,
+        }
+        let _ = writeln!(told, "{section} | {tool} | {shown}\n    expected {expected}: {judged:?}");
+    }
+    let total = entries.len();
+    let sums = format!(
+        "{total} calls, {ordinary} of them ordinary: {misses} missed, {stopped} ordinary stopped, {others} too strict or too mild"
+    );
+    #[expect(clippy::print_stdout, reason = "the figures of the corpus")]
+    {
+        println!("{sums}");
+    }
+    assert!(total >= 300 && ordinary >= 120, "{sums}");
+    assert!(misses == 0 && others == 0 && stopped * 100 < ordinary, "{sums}\n{told}");
+}
+
+#[test]
+fn calls_that_every_reader_of_such_rules_must_get_right() {
+    let calls: Value = serde_json::from_str(&CALLS.replace("$T", "/t")).unwrap();
+    let mut disk = Disk::default();
+    for thing in calls["fixture"].as_array().unwrap() {
+        let path = format!("/t/{}", thing["path"].as_str().unwrap());
+        disk.add(
+            &thing["link"].as_str().map_or(path.clone(), |target| format!("{path} -> {target}")),
+        );
+    }
+    let rules = |name: &str, text: &str| -> Rules {
+        let (name, text) = (name.to_owned(), text.to_owned());
+        let read = read_rules(&Source { file: None, name, key: String::new(), text });
+        assert_eq!(read.problems, []);
+        read.rules
+    };
+    let compiled = |rules: Rules| Compiled::new(&[rules], &place("/t/proj", "/t/home")).unwrap();
+    let first = compiled(rules("rules.yaml", include_str!("data/guard/rules.yaml")));
+    let second =
+        compiled(rules("rules-dialect2.yaml", include_str!("data/guard/rules-dialect2.yaml")));
+    assert_eq!((first.count(), second.count()), (62, 20));
+    let mut wrong = String::new();
+    for call in calls["calls"].as_array().unwrap() {
+        let rules = if call["rules"] == "rules.yaml" { &first } else { &second };
+        let judged = verdict(rules, &disk, call["tool"].as_str().unwrap(), &call["input"]);
+        let expected = call["verdict"].as_str().unwrap().replace("allow", "clear");
+        if word(&judged) != expected {
+            let _ = writeln!(
+                wrong,
+                "{} {}: expected {expected} ({}): {judged:?}",
+                call["id"], call["input"], call["why"]
+            );
+        }
+    }
+    assert_eq!(wrong, "");
+}

@@ -1,0 +1,205 @@
+//! No input makes the judge panic or go on for ever, and no cut or padding of a forbidden command makes it harmless by accident.
+
+use chronicle_core::base::tools::ToolKind;
+use chronicle_core::definition::guard::{Pattern, built_in};
+use chronicle_core::guard::{AskedCall, CallFacts, Compiled, Judgement, Whereabouts, judge, look};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const CORPUS: &str = include_str!("data/guard/corpus.txt");
+
+fn rules() -> Compiled {
+    let place = Whereabouts {
+        project: "/home/ann/proj".to_owned(),
+        folder: "/home/ann/proj".to_owned(),
+        homes: vec!["/home/ann".to_owned()],
+        own: Vec::new(),
+    };
+    Compiled::new(&[built_in()], &place).unwrap()
+}
+
+fn judged(rules: &Compiled, tool: &str, input: &Value) -> Judgement {
+    let call =
+        AskedCall { tool, kind: ToolKind::Unknown, input, by_sub_agent: false, is_signal: false };
+    judge(rules, None, &call, &CallFacts::as_written(look(&call, rules.place())))
+}
+
+fn commands() -> impl Iterator<Item = String> {
+    let lines = CORPUS.lines().filter_map(|line| {
+        let mut parts = line.split('‖').map(str::trim);
+        let is_shell = parts.nth(1) == Some("bash");
+        parts.next().filter(|_| is_shell).map(|text| text.replace('⏎', "\n"))
+    });
+    lines.collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn every_cut_of_a_command_is_judged() {
+    let rules = rules();
+    for (number, command) in commands().enumerate() {
+        // Every place of some, and each place of the others some time.
+        for (at, _) in command.char_indices().filter(|(at, _)| (at + number) % 5 == 0) {
+            let (head, tail) = command.split_at(at);
+            let _ = judged(&rules, "bash", &json!({ "command": head }));
+            let _ = judged(&rules, "bash", &json!({ "command": tail }));
+        }
+    }
+}
+
+/// What surrounds a forbidden command does not make it harmless.
+#[test]
+fn a_forbidden_command_stays_forbidden_among_others() {
+    let rules = rules();
+    for inner in [
+        "rm -rf /",
+        "cat .env",
+        "git push --force",
+        "chronicle approve g1",
+        "echo x > .chronicle/a",
+    ] {
+        for around in [
+            "ls; {}",
+            "{}; ls",
+            "ls && {}",
+            "ls || {}",
+            "ls | {}",
+            "{} | ls",
+            "({})",
+            "{ {}; }",
+            "! {}",
+            "if {}; then :; fi",
+            "ls\n{}\nls",
+            "x=$({}); echo $x",
+            "bash -c '{}'",
+            "env A=b {}",
+            "timeout 3 {}",
+            "for i in 1 2; do {}; done",
+            "f() { {}; }; f",
+            "echo 'a b' # c\n{}",
+            "case x in x) {};; esac",
+            "sleep 1 & {}",
+            "time {}",
+            "cat <<E\ntext\nE\n{}",
+            "eval '{}'",
+            "coproc {}",
+        ] {
+            let command = around.replace("{}", inner);
+            let judged = judged(&rules, "bash", &json!({ "command": command }));
+            assert_ne!(judged, Judgement::Clear, "{command}");
+        }
+    }
+}
+
+#[test]
+fn large_inputs_are_bounded() {
+    let rules = rules();
+    for command in [
+        "ls ".repeat(60_000),
+        "a;".repeat(60_000),
+        "(".repeat(20_000),
+        "$(".repeat(20_000),
+        "\"$(".repeat(20_000),
+        "((".repeat(20_000),
+        "cat <<E\n".repeat(5_000),
+        format!("echo {}", "{a,b}".repeat(200)),
+        format!("git push {}", "a ".repeat(50_000)),
+        format!("rm {}", "*/".repeat(50_000)),
+        "'".repeat(100_001),
+        "\\".repeat(100_001),
+        "| ".repeat(50_000),
+    ] {
+        let _ = judged(&rules, "bash", &json!({ "command": command }));
+    }
+    let many: Vec<Value> = (0..5_000).map(|at| json!({ "path": format!("a/{at}") })).collect();
+    assert!(matches!(judged(&rules, "mcp__a__b", &json!(many)), Judgement::Ask { .. }));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_is_judged(text in "\\PC{0,80}", tool in "[a-z_]{0,12}|bash|Read|mcp__a__b") {
+        let rules = rules_once();
+        let _ = judged(rules, &tool, &json!({ "command": text, "path": text, "x": [text] }));
+    }
+
+    #[test]
+    fn shell_like_text_is_judged(parts in prop::collection::vec(piece(), 0..14)) {
+        let _ = judged(rules_once(), "bash", &json!({ "command": parts.concat() }));
+    }
+
+    #[test]
+    fn any_pattern_compiles_or_is_refused(pattern in "\\PC{0,30}|[\\[\\](){}^$*+?|\\\\a-c&~-]{0,20}", text in "\\PC{0,40}") {
+        if let Ok(pattern) = Pattern::compile(&pattern) {
+            let _ = (pattern.is_in(&text), pattern.find_in(&text).count(), pattern.names_operators());
+        }
+    }
+}
+
+fn rules_once() -> &'static Compiled {
+    static RULES: std::sync::OnceLock<Compiled> = std::sync::OnceLock::new();
+    RULES.get_or_init(rules)
+}
+
+fn piece() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "rm ",
+        "-rf ",
+        "/",
+        "~",
+        "$HOME",
+        "$x",
+        "${x}",
+        "$(",
+        ")",
+        "`",
+        "'",
+        "\"",
+        "\\",
+        "\n",
+        ";",
+        "&",
+        "&&",
+        "|",
+        "||",
+        ">",
+        "<",
+        "<<E\n",
+        "E\n",
+        "{",
+        "}",
+        "{a,b}",
+        "*",
+        ".env",
+        "cat ",
+        "cd ",
+        "git ",
+        "push ",
+        "--force ",
+        "bash -c ",
+        "eval ",
+        "xargs ",
+        "find . ",
+        "-exec ",
+        "# ",
+        "é",
+        " ",
+        "chronicle ",
+        "approve ",
+        "(",
+        "((",
+        "))",
+        "[[ ",
+        " ]]",
+        "if ",
+        "then ",
+        "fi",
+        "for x in ",
+        "do ",
+        "done",
+        "case ",
+        " in ",
+        "esac",
+        "!",
+    ])
+}

@@ -1,0 +1,260 @@
+//! How the judge weighs what it knows: in which order, and what is stricter.
+
+use chronicle_core::base::tools::ToolKind;
+use chronicle_core::definition::guard::{Rules, built_in, in_force, read_rules};
+use chronicle_core::definition::workflow::{Source, Tools};
+use chronicle_core::guard::{
+    AskedCall, CallFacts, Compiled, Judgement, RuleKind, Whereabouts, judge, look,
+};
+use serde_json::{Value, json};
+
+fn place() -> Whereabouts {
+    Whereabouts {
+        project: "/p".to_owned(),
+        folder: "/p".to_owned(),
+        homes: vec!["/h".to_owned()],
+        own: vec!["/h/.config/chronicle".to_owned()],
+    }
+}
+
+fn rules(name: &str, text: &str) -> Rules {
+    let source =
+        Source { file: None, name: name.to_owned(), key: String::new(), text: text.to_owned() };
+    let read = read_rules(&source);
+    assert_eq!(read.problems, [], "{text}");
+    read.rules
+}
+
+fn compiled(all: &[Rules]) -> Compiled {
+    Compiled::new(all, &place()).unwrap()
+}
+
+fn call<'c>(tool: &'c str, input: &'c Value) -> AskedCall<'c> {
+    AskedCall { tool, kind: ToolKind::Unknown, input, by_sub_agent: false, is_signal: false }
+}
+
+fn judged(rules: &Compiled, lists: Option<&Tools>, asked: &AskedCall<'_>) -> Judgement {
+    judge(rules, lists, asked, &CallFacts::as_written(look(asked, rules.place())))
+}
+
+fn on_command(rules: &Compiled, command: &str) -> Judgement {
+    judged(rules, None, &call("bash", &json!({ "command": command })))
+}
+
+fn kind(judged: &Judgement) -> Option<RuleKind> {
+    match judged {
+        Judgement::Clear => None,
+        Judgement::Deny { rule, .. } | Judgement::Ask { rule, .. } => Some(rule.kind),
+    }
+}
+
+fn denies(names: &[&str]) -> Tools {
+    Tools { deny: names.iter().map(|it| (*it).to_owned()).collect(), ..Tools::default() }
+}
+
+#[test]
+fn what_no_worker_may_do_comes_before_lists_and_rules() {
+    let none = compiled(&[]);
+    let input = json!({"command": "chronicle approve g1"});
+    let asked = call("bash", &input);
+    assert_eq!(kind(&judged(&none, Some(&denies(&["bash"])), &asked)), Some(RuleKind::Protected));
+    let input = json!({"command": "ls"});
+    let asked = call("bash", &input);
+    assert_eq!(kind(&judged(&none, Some(&denies(&["bash"])), &asked)), Some(RuleKind::Tools));
+    assert_eq!(judged(&none, None, &asked), Judgement::Clear);
+}
+
+#[test]
+fn the_protected_things_stay_without_any_rules() {
+    let none = compiled(&[]);
+    for command in [
+        "rm -rf .chronicle",
+        "echo x > .claude/settings.json",
+        "rm -rf /p",
+        "chronicle go done",
+        "cp x /h/.config/chronicle/config.toml",
+    ] {
+        let judged = on_command(&none, command);
+        assert!(matches!(judged, Judgement::Deny { .. }), "{command}: {judged:?}");
+        assert_eq!(kind(&judged), Some(RuleKind::Protected), "{command}");
+    }
+    assert_eq!(on_command(&none, "cat .env"), Judgement::Clear);
+    assert_eq!(on_command(&none, "cat .claude/settings.json"), Judgement::Clear);
+}
+
+#[test]
+fn signals_pass_whatever_they_say() {
+    let rules = compiled(&[built_in()]);
+    let input = json!({"signal": "complete", "summary": "cat .env", "path": ".env"});
+    let asked = AskedCall { is_signal: true, ..call("signal_back", &input) };
+    assert_eq!(judged(&rules, Some(&denies(&["*"])), &asked), Judgement::Clear);
+}
+
+#[test]
+fn lists_name_kinds_and_spare_sub_agents_if_they_say_so() {
+    let none = compiled(&[]);
+    let input = json!({});
+    let is_denied = |lists: &Tools, tool: &str, by_sub_agent: bool| {
+        let asked = AskedCall { by_sub_agent, ..call(tool, &input) };
+        kind(&judged(&none, Some(lists), &asked)) == Some(RuleKind::Tools)
+    };
+    for (deny, tool) in [
+        ("bash", "Monitor"),
+        ("bash", "exec_command"),
+        ("bash", "no_such_tool"),
+        ("edit", "MultiEdit"),
+        ("edit", "NotebookEdit"),
+        ("edit", "no_such_tool"),
+        ("write", "apply_patch"),
+        ("read", "NotebookRead"),
+        ("fetch", "WebSearch"),
+        ("mcp", "mcp__a__b"),
+        ("mcp__*", "mcp__a__b"),
+        ("agent", "Workflow"),
+        ("agent", "SlashCommand"),
+        ("bash", "functions.exec"),
+        ("edit", "functions.no_such_tool"),
+    ] {
+        assert!(is_denied(&denies(&[deny]), tool, false), "{deny} {tool}");
+    }
+    for (deny, tool) in [
+        ("bash", "BashOutput"),
+        ("bash", "mcp__a__b"),
+        ("bash", "Read"),
+        ("edit", "Write"),
+        ("monitor", "no_such_tool"),
+        ("bash", "Skill"),
+        ("bash", "EnterWorktree"),
+        ("bash", "Workflow"),
+        ("bash", "functions.read"),
+    ] {
+        assert!(!is_denied(&denies(&[deny]), tool, false), "{deny} {tool}");
+    }
+    // Who is denied for what nobody knows hears so.
+    let refusal = |tool: &str| denies(&["edit"]).refusal(tool, ToolKind::Unknown).unwrap();
+    assert_eq!(refusal("MultiEdit"), "this phase denies the tool `MultiEdit`");
+    assert_eq!(
+        refusal("no_such_tool"),
+        "this phase denies `edit`, and Chronicle does not know what the tool `no_such_tool` does: it may do that too"
+    );
+    let own = Tools { own_only: true, ..denies(&["edit"]) };
+    assert!(is_denied(&own, "Edit", false) && !is_denied(&own, "Edit", true));
+    // Names alone, as in files of pi-workflows.
+    let names = Tools { names_only: true, ..denies(&["bash"]) };
+    assert!(is_denied(&names, "bash", false) && !is_denied(&names, "no_such_tool", false));
+    let allow = |names: &[&str]| Tools {
+        allow: Some(names.iter().map(|it| (*it).to_owned()).collect()),
+        ..Tools::default()
+    };
+    assert!(!is_denied(&allow(&["edit"]), "MultiEdit", false));
+    assert!(!is_denied(&allow(&["bash"]), "exec_command", false));
+    assert!(is_denied(&allow(&["bash"]), "no_such_tool", false));
+    assert!(is_denied(&allow(&["bash"]), "functions__bash", false), "it allows only what it names");
+    assert!(!is_denied(&allow(&["no_such_tool"]), "no_such_tool", false));
+    assert!(is_denied(&allow(&[]), "Read", false));
+    let exact = Tools { names_only: true, ..allow(&["edit"]) };
+    assert!(is_denied(&exact, "MultiEdit", false) && !is_denied(&exact, "edit", false));
+}
+
+#[test]
+fn the_first_rule_of_a_file_decides_about_a_command_and_the_strictest_of_all_decides_about_a_call()
+{
+    let lenient = "bashToolPatterns:\n  - {pattern: 'make x', ask: true, reason: a}\n  - {pattern: make, reason: b}\n";
+    let one = compiled(&[rules("one", lenient)]);
+    assert!(matches!(on_command(&one, "make x"), Judgement::Ask { .. }));
+    assert!(matches!(on_command(&one, "make y"), Judgement::Deny { .. }));
+    assert!(matches!(on_command(&one, "make x; make y"), Judgement::Deny { .. }), "two commands");
+    let strict = rules("two", "destructiveCommands: ['make x']");
+    let both = compiled(&[rules("one", lenient), strict]);
+    assert!(matches!(on_command(&both, "make x"), Judgement::Deny { .. }), "two files");
+    // No file of a project makes the built-in rules milder.
+    let mild = rules("mild", "bashToolPatterns: [{pattern: 'git push', ask: true, reason: a}]");
+    let all = compiled(&in_force(&[mild], &[], true));
+    assert!(matches!(on_command(&all, "git push --force"), Judgement::Deny { .. }));
+}
+
+#[test]
+fn a_verdict_names_the_rule_its_file_and_its_line() {
+    let text =
+        "zeroAccessPaths:\n  - a\n  - .env\nbashToolPatterns:\n  - {pattern: rm, reason: no}\n";
+    let all = compiled(&[rules("my/rules.yaml", text)]);
+    let Judgement::Deny { rule, why } = on_command(&all, "cat .env") else { panic!() };
+    assert_eq!(rule.to_string(), "zeroAccessPaths `.env` (my/rules.yaml:3)");
+    assert_eq!(why, "`.env` may not be used: the rules name `.env`");
+    let Judgement::Deny { rule, why } = on_command(&all, "rm x") else { panic!() };
+    assert_eq!(rule.to_string(), "command rule `rm` (my/rules.yaml:5)");
+    assert_eq!(why, "no: `rm x`");
+    let json = serde_json::to_string(&on_command(&all, "rm x")).unwrap();
+    let again: Judgement = serde_json::from_str(&json).unwrap();
+    assert_eq!(again, on_command(&all, "rm x"));
+}
+
+#[test]
+fn what_nobody_looked_up_is_asked_about() {
+    let rules = compiled(&[built_in()]);
+    let input = json!({"path": "src/main.rs"});
+    let asked = call("read", &input);
+    let blind = CallFacts { looked: look(&asked, rules.place()), ..CallFacts::default() };
+    assert_eq!(kind(&judge(&rules, None, &asked, &blind)), Some(RuleKind::Unclear));
+    assert_eq!(judged(&rules, None, &asked), Judgement::Clear);
+}
+
+#[test]
+fn a_pattern_that_takes_too_long_counts_as_found() {
+    let all = compiled(&[rules("r", r"destructiveCommands: ['^(?:(a|aa)+)+(?=b)\1$']")]);
+    let hard = on_command(&all, &"a".repeat(60));
+    assert_eq!(kind(&hard), Some(RuleKind::Command), "{hard:?}");
+    assert_eq!(on_command(&all, "make"), Judgement::Clear);
+}
+
+#[test]
+fn a_call_without_a_command_where_one_must_be_is_asked_about() {
+    let none = compiled(&[]);
+    for input in [json!({}), json!(null), json!({"command": {"x": 1}}), json!(3)] {
+        let judged = judged(&none, None, &call("bash", &input));
+        assert!(matches!(judged, Judgement::Ask { .. }), "{input}: {judged:?}");
+    }
+}
+
+#[test]
+fn without_hidden_paths_an_unknown_read_is_no_question() {
+    assert_eq!(on_command(&compiled(&[]), "cat \"$FILE\""), Judgement::Clear);
+    let hides = compiled(&[rules("r", "zeroAccessPaths: [.env]")]);
+    assert!(matches!(on_command(&hides, "cat \"$FILE\""), Judgement::Ask { .. }));
+    assert!(matches!(on_command(&compiled(&[]), "rm \"$FILE\""), Judgement::Ask { .. }));
+}
+
+/// The reader of commands need not know every option of every program.
+#[test]
+fn a_word_that_names_a_hidden_path_is_seen_wherever_it_stands() {
+    let hides = compiled(&[rules("r", "zeroAccessPaths: [.env, ~/.ssh/]")]);
+    for command in
+        ["od -c .env", "sort -T .env x", "tool -x y -z .env", "tool /h/.ssh/config", "tool ~/.ssh"]
+    {
+        assert_ne!(on_command(&hides, command), Judgement::Clear, "{command}");
+    }
+    for command in ["echo .env", "git commit -m .env", "grep -rn .env src"] {
+        assert_eq!(on_command(&hides, command), Judgement::Clear, "{command}");
+    }
+}
+
+/// The project's own secrets: a person decides about what is in them, and nobody about their names or their examples.
+#[test]
+fn a_person_is_asked_about_the_secrets_of_the_project() {
+    let all = compiled(&[built_in()]);
+    for command in ["cat .env", "cp .env.example .env", "echo A=1 >> a/.env.local", "rm .env"] {
+        let judged = on_command(&all, command);
+        assert!(matches!(judged, Judgement::Ask { .. }), "{command}: {judged:?}");
+        assert_eq!(kind(&judged), Some(RuleKind::AskPath), "{command}");
+    }
+    for name in ["example", "sample", "template", "dist"] {
+        let command = format!("cat .env.{name} && cp .env.{name} b/.env.{name}");
+        assert_eq!(on_command(&all, &command), Judgement::Clear);
+    }
+    assert_eq!(on_command(&all, "test -f .env && ls -la .env"), Judgement::Clear);
+    let own = compiled(&in_force(&[rules("r", "zeroAccessPaths: [.env]")], &[], true));
+    assert!(
+        matches!(on_command(&own, "cat .env"), Judgement::Deny { .. }),
+        "a rule of the project"
+    );
+}

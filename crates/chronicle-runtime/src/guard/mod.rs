@@ -1,0 +1,101 @@
+//! The guard of a run: its rules, compiled once, and what this disk says about the paths of a call. The core judges.
+
+mod places;
+
+use std::path::{Path, PathBuf};
+
+use chronicle_core::definition::guard::{FrozenRules, built_in};
+use chronicle_core::definition::workflow::Tools;
+use chronicle_core::event::RunStarted;
+use chronicle_core::event::trees::{ForbiddenChange, TREE_UNREADABLE_MAX};
+use chronicle_core::guard::{
+    AskedCall, CallFacts, Compiled, Judgement, Whereabouts, broken_by, judge, look,
+};
+
+use crate::home;
+use crate::project::RunFolder;
+
+/// Judges the calls of a run's workers, on whatever thread asks.
+#[derive(Debug)]
+pub struct Guard {
+    rules: Compiled,
+}
+
+impl Guard {
+    /// The guard of a run.
+    pub(crate) fn of_run(run: &RunStarted, folder: &RunFolder) -> Result<Self, String> {
+        let home = run.isolated.then(|| folder.home());
+        Self::new(run.rules.as_ref(), &folder.project, home.as_deref())
+    }
+
+    /// The guard over a project. Rules of `None` are those of a run that began before there were any: the built-in ones hold. The
+    /// error says which rule cannot be used: nothing may start without it.
+    pub fn new(
+        rules: Option<&FrozenRules>,
+        project: &Path,
+        own_home: Option<&Path>,
+    ) -> Result<Self, String> {
+        let rules = rules.map_or_else(|| Ok(vec![built_in()]), FrozenRules::read)?;
+        let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+        let rules = Compiled::new(&rules, &whereabouts(&project, own_home))?;
+        Ok(Self { rules })
+    }
+
+    /// What the rules, and a phase's lists if they are given, say to a call that is made in a folder; without one, in the
+    /// project's.
+    pub fn judge(
+        &self,
+        call: &AskedCall<'_>,
+        tools: Option<&Tools>,
+        folder: Option<&str>,
+    ) -> Judgement {
+        let mut place = self.rules.place().clone();
+        if let Some(folder) = folder.filter(|folder| folder.starts_with('/')) {
+            folder.clone_into(&mut place.folder);
+        }
+        let looked = look(call, &place);
+        let folder = PathBuf::from(&place.folder);
+        // A path that is not there is asked about.
+        let seen = looked
+            .to_resolve()
+            .into_iter()
+            .filter_map(|path| Some((path.to_owned(), places::see(path, &folder)?)));
+        let facts = CallFacts { seen: seen.collect(), looked };
+        judge(&self.rules, tools, call, &facts)
+    }
+
+    /// Which changes of the project's files the rules forbid: how many, and the first of them.
+    pub(crate) fn forbidden(&self, changed: &[(String, bool)]) -> (u32, Vec<ForbiddenChange>) {
+        let broken = changed.iter().filter_map(|(path, is_removed)| {
+            let rule = broken_by(&self.rules, path, *is_removed)?.to_string();
+            Some(ForbiddenChange { path: path.clone(), rule })
+        });
+        let all: Vec<ForbiddenChange> = broken.collect();
+        let many = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        (many, all.into_iter().take(TREE_UNREADABLE_MAX).collect())
+    }
+}
+
+fn whereabouts(project: &Path, own_home: Option<&Path>) -> Whereabouts {
+    let home = own_home.map(Path::to_path_buf);
+    let home = home.or_else(|| std::env::var_os("HOME").map(PathBuf::from));
+    let own = [home::config(), home::state()];
+    let project = text(project);
+    Whereabouts {
+        folder: project.clone(),
+        project,
+        homes: both(home),
+        own: own.into_iter().flat_map(both).collect(),
+    }
+}
+
+/// A folder as it is named, and as it really is.
+fn both(folder: Option<PathBuf>) -> Vec<String> {
+    let Some(folder) = folder else { return Vec::new() };
+    let real = std::fs::canonicalize(&folder).ok().filter(|real| *real != folder);
+    std::iter::once(folder).chain(real).map(|path| text(&path)).collect()
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

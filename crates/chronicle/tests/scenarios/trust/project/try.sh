@@ -1,0 +1,2 @@
+chronicle trust > said 2>&1
+echo $? >> said

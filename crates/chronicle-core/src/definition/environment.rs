@@ -164,7 +164,7 @@ mod tests {
             "GH_TOKEN",
             "NPM_TOKEN",
             "TOKEN",
-            "npm_config_//registry.npmjs.org/:_authToken",
+            "npm_config_//packages.example.org/:_authToken",
             "AWS_SECRET_ACCESS_KEY",
             "AWS_SESSION_TOKEN",
             "AWS_BEARER_TOKEN_BEDROCK",

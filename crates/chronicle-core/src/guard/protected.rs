@@ -254,8 +254,8 @@ mod tests {
 
     fn place() -> Whereabouts {
         Whereabouts {
-            project: "/state/work/p".to_owned(),
-            folder: "/state/work/p".to_owned(),
+            project: "/state/trees/p".to_owned(),
+            folder: "/state/trees/p".to_owned(),
             homes: vec!["/home/ann".to_owned()],
             own: vec!["/state".to_owned(), "/conf".to_owned()],
         }
@@ -265,11 +265,11 @@ mod tests {
     fn what_guards_a_run_is_known_by_its_place() {
         let is = |path: &str, access| guards(&relative(path), access, &place()).is_some();
         for path in [
-            "/state/work/p/.chronicle/runs/x/ledger.jsonl",
-            "/state/work/p/.Chronicle",
-            "/state/work/p/.claude/settings.local.json",
-            "/state/work/p/sub/.mcp.json",
-            "/state/work/p/.git/hooks/pre-commit",
+            "/state/trees/p/.chronicle/runs/x/ledger.jsonl",
+            "/state/trees/p/.Chronicle",
+            "/state/trees/p/.claude/settings.local.json",
+            "/state/trees/p/sub/.mcp.json",
+            "/state/trees/p/.git/hooks/pre-commit",
             "/home/ann/.pi/damage-control-rules.yaml",
             "/state/other",
             "/conf/config.toml",
@@ -277,17 +277,17 @@ mod tests {
             assert!(is(path, Access::Write), "{path}");
         }
         for path in [
-            "/state/work/p/src/main.rs",
-            "/state/work/p/.claude/notes.md",
-            "/state/work/p/.git/index.lock",
-            "/state/work/p/.pi/todos/one.md",
-            "/state/work/p/settings.json",
+            "/state/trees/p/src/main.rs",
+            "/state/trees/p/.claude/notes.md",
+            "/state/trees/p/.git/index.lock",
+            "/state/trees/p/.pi/todos/one.md",
+            "/state/trees/p/settings.json",
             "/home/ann/x",
         ] {
             assert!(!is(path, Access::Write), "{path}");
             assert!(!is(path, Access::Delete), "{path}");
         }
-        for path in ["/state/work/p", "/state/work", "/", "/state/work/p/.claude"] {
+        for path in ["/state/trees/p", "/state/trees", "/", "/state/trees/p/.claude"] {
             assert!(is(path, Access::Delete), "{path}");
         }
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::acts;
+use super::folders::{FolderSeen, PatchText, WholeFolder};
 use super::paths::joined;
 use crate::base::tools::ToolKind;
 
@@ -66,6 +68,10 @@ pub(super) struct Acts {
     pub(super) runs: Vec<Run>,
     /// What it would do to which paths.
     pub(super) touches: Vec<Touch>,
+    /// Folders of which it would read all that lies below.
+    pub(super) deep: Vec<acts::DeepTouch>,
+    /// Files with patches that it would apply.
+    pub(super) patches: Vec<acts::PatchFile>,
     /// What cannot be known about it.
     pub(super) unclear: Vec<Unclear>,
     /// Programs in other languages that it hands to an interpreter, each with the interpreter's name.
@@ -215,6 +221,10 @@ pub struct Looked {
     pub(super) acts: Vec<Acts>,
     /// Every path that it would use.
     pub(super) reaches: Vec<Reach>,
+    /// Every path of which it would read all that lies below, if it is a folder.
+    pub(super) folders: Vec<WholeFolder>,
+    /// Every file with a patch that it would apply.
+    pub(super) patches: Vec<PatchText>,
     /// True if the input is too deep or too large to be looked at as a whole.
     pub(super) is_partial: bool,
 }
@@ -250,6 +260,8 @@ pub struct CallFacts {
     pub looked: Looked,
     /// By the paths of [`Looked::to_resolve`].
     pub seen: BTreeMap<String, PathSeen>,
+    /// By the places of [`Looked::folders`].
+    pub folders_seen: Vec<FolderSeen>,
 }
 
 impl CallFacts {
@@ -257,6 +269,7 @@ impl CallFacts {
     pub fn as_written(looked: Looked) -> Self {
         let seen =
             looked.to_resolve().into_iter().map(|path| (path.to_owned(), PathSeen::default()));
-        Self { seen: seen.collect(), looked }
+        let folders_seen = looked.folders.iter().map(|_| FolderSeen::default()).collect();
+        Self { seen: seen.collect(), folders_seen, looked }
     }
 }

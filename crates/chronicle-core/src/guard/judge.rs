@@ -6,6 +6,7 @@
 use super::code;
 use super::compiled::{Command, Compiled, RuleSet};
 use super::facts::{Access, Acts, AskedCall, CallFacts, Extent, Reach, Run, UnclearKind, Word};
+use super::folders::by_folders;
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
 use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
@@ -152,7 +153,7 @@ impl Judge<'_> {
                 return worst;
             }
         }
-        worst
+        worst.or_stricter(by_folders(self.rules, self.facts))
     }
 
     fn by_paths(&self, set: &RuleSet, reach: &Reach) -> Judgement {

@@ -11,6 +11,7 @@ use super::facts::{
     Whereabouts, Word,
 };
 use super::paths::joined;
+use super::sieve::{KnownToGit, Sieve};
 use super::taken::taken;
 use super::texts::untold;
 use crate::base::tools::{
@@ -30,12 +31,17 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
     let kind = known_kind(call);
     let mut looked = Looked::default();
     let folder = start_folder(kind, call.input, place);
-    for found in found_in(call.tool, kind, call.input) {
+    let found = found_in(call.tool, kind, call.input);
+    if kind == ToolKind::Search && access_of(call.tool, kind) == Access::Read {
+        searched(&found, call.tool, place, &mut looked);
+    }
+    for found in found {
         match found {
             Finding::Command(text) => {
                 let acts = read(&text, &folder, place);
                 reaches_of(&acts, &folder, place, &mut looked.reaches);
                 looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
+                looked.below(&acts, &folder, place);
                 looked.acts.push(acts);
             }
             Finding::Path(path) => {
@@ -63,6 +69,26 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
         }
     }
     looked
+}
+
+/// What a tool searches: all below the folders that it is given, or below where the worker is. The agents' own tools look at hidden
+/// files, and leave out what git ignores.
+fn searched(found: &[Finding], tool: &str, place: &Whereabouts, looked: &mut Looked) {
+    let mut sieve = Sieve::of(KnownToGit::NotIgnored);
+    let mut paths = Vec::new();
+    for found in found {
+        match found {
+            Finding::Path(path) => paths.extend(joined(path, Some(""), place)),
+            Finding::Glob(glob) => sieve.glob(glob),
+            Finding::Command(_) | Finding::Perhaps(_) | Finding::Hidden => {}
+        }
+    }
+    if paths.is_empty() {
+        paths.push(place.folder.clone());
+    }
+    for path in paths {
+        looked.searched(&path, &sieve, tool);
+    }
 }
 
 /// What is known of the tool: what its adapter says, otherwise what tools of that name do everywhere.

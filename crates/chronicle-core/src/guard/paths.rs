@@ -92,6 +92,11 @@ impl PathPattern {
         })
     }
 
+    /// True if a path that ends with this name may be what the rule names. Quick, for those who ask about many.
+    pub(super) fn may_end_with(&self, name: &str) -> bool {
+        self.names.last().is_none_or(|own| own == "**" || name_fits(own, name, true))
+    }
+
     /// True if a pattern of names may mean just the file that this names.
     pub(super) fn may_be_named(&self, glob: &str) -> bool {
         let (own, glob) = (self.names.last(), glob.rsplit('/').next().unwrap_or(glob));
@@ -177,7 +182,7 @@ fn same(one: &str, other: &str, ignores_case: bool) -> bool {
 }
 
 /// True if a name fits a rule in which `*` stands for any letters. Linear but for the last `*`.
-fn name_fits(rule: &str, name: &str, ignores_case: bool) -> bool {
+pub(super) fn name_fits(rule: &str, name: &str, ignores_case: bool) -> bool {
     if !rule.contains('*') {
         return same(rule, name, ignores_case);
     }

@@ -1,6 +1,8 @@
 //! Takes over what the reader of commands found, in the words of the judge, and adds what the text shows beside it.
 
-use super::acts::{self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned};
+use super::acts::{
+    self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned, sieve_of_find,
+};
 use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
 use super::given::code_of;
 use super::quotes::Marked;
@@ -56,7 +58,9 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     let finds: Vec<&ProgramRun> = found.runs.iter().filter(|run| run.program == "find").collect();
     let mut touches: Vec<Touch> = found.touches.iter().map(|found| touch(found, &finds)).collect();
     touches.extend(finds.iter().flat_map(|find| named(find, &found.touches)));
-    Acts { runs, touches, unclear, code, texts }
+    let mut deep = found.deep.clone();
+    deep.extend(finds.iter().flat_map(|find| deep_of_find(find, &found.touches)));
+    Acts { runs, touches, deep, patches: found.patches.clone(), unclear, code, texts }
 }
 
 /// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.
@@ -205,6 +209,25 @@ fn is_picky(find: &ProgramRun) -> bool {
     // What is empty is no loss.
     let is_empty = find.words.iter().any(|word| word.known() == Some("-empty"));
     wanted > ors || is_empty && ors == 0
+}
+
+/// What a `find` finds below its roots, where something reads it.
+fn deep_of_find<'f>(
+    find: &'f ProgramRun,
+    touches: &'f [acts::Touch],
+) -> impl Iterator<Item = acts::DeepTouch> + 'f {
+    let words: Vec<&str> = find.words.iter().map(|word| word.known().unwrap_or("")).collect();
+    let sieve = sieve_of_find(&words, is_picky(find));
+    let is_read = |touch: &&acts::Touch| touch.span == find.span && touch.kind == TouchKind::Read;
+    touches.iter().filter(is_read).filter_map(move |touch| {
+        // What is handed over is anything below a root.
+        let CommandWord::Glob(path) = &touch.path else { return None };
+        let root = path.strip_suffix("/**")?;
+        let root = if root.is_empty() { "/" } else { root };
+        let (folder, by) = (touch.folder.clone(), touch.by.clone());
+        let path = CommandWord::Known(root.to_owned());
+        Some(acts::DeepTouch { path, folder, to: None, sieve: sieve.clone(), by })
+    })
 }
 
 /// Whatever has a name that a `find` looks for, wherever it is: it does the same to it as to what lies below its roots.

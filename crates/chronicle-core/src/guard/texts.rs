@@ -243,6 +243,9 @@ fn plain(word: &Word) -> String {
     }
 }
 
+/// Options of many programs whose value names what is left alone.
+const LEAVING_OUT: [&str; 5] = ["--exclude", "--exclude-dir", "--ignore", "--ignore-dir", "--skip"];
+
 /// The known arguments that are more than text.
 pub(super) fn untold(run: &Run) -> impl Iterator<Item = &str> {
     let words = run.words.iter().skip(1).zip(told(run)).filter(|(_, is_told)| !is_told);
@@ -274,11 +277,11 @@ pub(super) fn told(run: &Run) -> Vec<bool> {
     }
     let options =
         TEXT_OPTIONS.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, it)| it);
+    let names = |option: &str| options.contains(&option) || LEAVING_OUT.contains(&option);
     let takes = |at: usize| {
         let before = at.checked_sub(1).map(&text).unwrap_or_default();
         let here = text(at);
-        let is_value = options.contains(&before.as_str());
-        is_value || here.split_once('=').is_some_and(|(name, _)| options.contains(&name))
+        names(&before) || here.split_once('=').is_some_and(|(name, _)| names(name))
     };
     (0..words.len()).map(takes).collect()
 }

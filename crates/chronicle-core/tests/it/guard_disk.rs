@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronicle_core::guard::{CallFacts, Looked, PathSeen};
+use chronicle_core::guard::{CallFacts, FolderSeen, Looked, PathSeen};
 
 /// Deepest chain of links.
 const LINKS_MAX: usize = 20;
@@ -35,7 +35,8 @@ impl Disk {
     /// Looks up everything that a call names.
     pub(crate) fn facts(&self, looked: Looked) -> CallFacts {
         let seen = looked.to_resolve().into_iter().map(|path| (path.to_owned(), self.see(path)));
-        CallFacts { seen: seen.collect(), looked }
+        let folders_seen = looked.folders().iter().map(|_| FolderSeen::default()).collect();
+        CallFacts { seen: seen.collect(), folders_seen, looked }
     }
 
     fn see(&self, path: &str) -> PathSeen {

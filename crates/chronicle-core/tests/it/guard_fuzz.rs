@@ -6,6 +6,9 @@ use chronicle_core::guard::{AskedCall, CallFacts, Compiled, Judgement, Whereabou
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+#[path = "../../../../fuzz/bodies/guard_call.rs"]
+mod guard_call;
+
 const CORPUS: &str = include_str!("data/guard/corpus.txt");
 
 fn rules() -> Compiled {
@@ -125,7 +128,12 @@ proptest! {
 
     #[test]
     fn shell_like_text_is_judged(parts in prop::collection::vec(piece(), 0..14)) {
-        let _ = judged(rules_once(), "bash", &json!({ "command": parts.concat() }));
+        judge_once().check(parts.concat().as_bytes());
+    }
+
+    #[test]
+    fn any_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        judge_once().check(&bytes);
     }
 
     #[test]
@@ -139,6 +147,22 @@ proptest! {
 fn rules_once() -> &'static Compiled {
     static RULES: std::sync::OnceLock<Compiled> = std::sync::OnceLock::new();
     RULES.get_or_init(rules)
+}
+
+fn judge_once() -> &'static guard_call::Judge {
+    static JUDGE: std::sync::OnceLock<guard_call::Judge> = std::sync::OnceLock::new();
+    JUDGE.get_or_init(guard_call::Judge::new)
+}
+
+#[test]
+fn the_cases_of_the_fuzzer_are_judged() {
+    for case in [
+        &include_bytes!("../../../../fuzz/corpus/guard_call/loop")[..],
+        include_bytes!("../../../../fuzz/corpus/guard_call/document"),
+        include_bytes!("../../../../fuzz/corpus/guard_call/tool.json"),
+    ] {
+        judge_once().check(case);
+    }
 }
 
 fn piece() -> impl Strategy<Value = &'static str> {

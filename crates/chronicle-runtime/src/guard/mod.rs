@@ -1,5 +1,6 @@
 //! The guard of a run: its rules, compiled once, and what this disk says about the paths of a call. The core judges.
 
+mod below;
 mod places;
 
 use std::path::{Path, PathBuf};
@@ -9,11 +10,15 @@ use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::RunStarted;
 use chronicle_core::event::trees::{ForbiddenChange, TREE_UNREADABLE_MAX};
 use chronicle_core::guard::{
-    AskedCall, CallFacts, Compiled, Judgement, Whereabouts, broken_by, judge, look,
+    AskedCall, CallFacts, Compiled, Judgement, Whereabouts, WholeFolder, broken_by, judge, look,
 };
 
 use crate::home;
 use crate::project::RunFolder;
+use crate::regular::{self, Links};
+
+/// Longest patch that is looked at.
+const PATCH_MAX: u64 = 8 * 1024 * 1024;
 
 /// Judges the calls of a run's workers, on whatever thread asks.
 #[derive(Debug)]
@@ -53,14 +58,20 @@ impl Guard {
         if let Some(folder) = folder.filter(|folder| folder.starts_with('/')) {
             folder.clone_into(&mut place.folder);
         }
-        let looked = look(call, &place);
+        let mut looked = look(call, &place);
+        let there = looked.to_read().filter(|path| Path::new(path).exists());
+        let texts = there.map(|path| (path.to_owned(), patch(path))).collect();
+        looked.read_patches(&texts, &place);
         let folder = PathBuf::from(&place.folder);
         // A path that is not there is asked about.
         let seen = looked
             .to_resolve()
             .into_iter()
             .filter_map(|path| Some((path.to_owned(), places::see(path, &folder)?)));
-        let facts = CallFacts { seen: seen.collect(), looked };
+        let seen = seen.collect();
+        let below = |used: &WholeFolder| below::look_below(&self.rules, used, &folder);
+        let folders_seen = looked.folders().iter().map(below).collect();
+        let facts = CallFacts { seen, folders_seen, looked };
         judge(&self.rules, tools, call, &facts)
     }
 
@@ -74,6 +85,12 @@ impl Guard {
         let many = u32::try_from(all.len()).unwrap_or(u32::MAX);
         (many, all.into_iter().take(TREE_UNREADABLE_MAX).collect())
     }
+}
+
+/// The text of a patch; `None` if it cannot be read as a whole.
+fn patch(path: &str) -> Option<String> {
+    let bytes = regular::read(Path::new(path), PATCH_MAX, Links::Followed).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn whereabouts(project: &Path, own_home: Option<&Path>) -> Whereabouts {

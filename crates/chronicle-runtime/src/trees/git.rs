@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -228,6 +229,20 @@ pub(super) fn ask_theirs(work: &Path, leash: &Leash, args: &[&str]) -> Option<Ve
         ran = tool.run().ok()?;
     }
     ran.status.success().then_some(ran.stdout)
+}
+
+/// Files of the repository that a folder is in, by their paths below the folder: those that it keeps, and with `others` also those
+/// that it is not told to ignore. `None` if it is in none, or git does not say.
+pub(crate) fn files_of_theirs(folder: &Path, others: bool) -> Option<Vec<PathBuf>> {
+    let is_kept = folder.ancestors().any(|above| above.join(".git").exists());
+    let leash = Leash::default();
+    leash.hurry(true);
+    let kept = ["ls-files", "-z", "--cached"];
+    let all = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let args: &[&str] = if others { &all } else { &kept };
+    let listed = is_kept.then(|| ask_theirs(folder, &leash, args))??;
+    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Some(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
 
 /// Environment variables that would change how git works.

@@ -40,6 +40,7 @@ use crate::regular;
 
 pub use diff::DiffForm;
 pub(crate) use excludes::Excludes;
+pub(crate) use git::files_of_theirs;
 pub(crate) use head::{head, moved};
 pub(crate) use names::shown;
 pub(crate) use room::Room;

@@ -2,6 +2,7 @@
 
 use super::invoke::Call;
 use super::options::{Valued, read};
+use super::patches::Patching;
 use super::state::State;
 use super::value::{Field, line};
 use super::walk::Walker;
@@ -251,28 +252,20 @@ impl Walker<'_> {
                 ("clone" | "init" | "submodule", "c" | "config") => {
                     self.setting_of_git(value, state, call);
                 }
+                // Hooks and settings are copied from there, also to a repository that is there already.
+                ("clone" | "init", "template") => {
+                    let target = found.operands.get(usize::from(name == "clone"));
+                    let mut hooks = target.cloned().unwrap_or_else(|| Field::text("."));
+                    hooks.push_text("/.git/hooks");
+                    self.touch(TouchKind::Write, &hooks, state, &told_as, call.span);
+                }
                 ("archive" | "format-patch", "o") => {
                     self.touches("w", value, state, &told_as, call);
                 }
                 _ => {}
             }
         }
-        if matches!(name, "apply" | "am") {
-            let folder = found.values(&["directory"]).last().cloned();
-            let strip = words.iter().rev().find_map(|it| it.known()?.strip_prefix("-p"));
-            let strip = Field::text(strip.unwrap_or("1"));
-            self.patched(&told_as, folder.as_ref(), Some(&strip), state, call);
-        }
-        if name == "apply" && found.has(&["unsafe-paths"]) {
-            self.doubt(
-                DoubtKind::Command,
-                "`git apply` may write outside of its folder",
-                call.span,
-            );
-        }
-        if name == "grep" && found.has(&["O", "open-files-in-pager"]) {
-            self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
-        }
+        self.files_of_git(name, &found, words, state, call);
         if found.has_unknown
             && !matches!(name, "add" | "status" | "rm" | "commit" | "mv")
             && !only_reads(name, &found)
@@ -288,6 +281,44 @@ impl Walker<'_> {
             self.doubt(DoubtKind::Text, "an address of `git` runs a command", call.span);
         }
         self.deeds_of_git(name, &found, words, state, call);
+    }
+
+    /// Files that patches name, and all that lies below what is searched.
+    fn files_of_git(
+        &mut self,
+        name: &str,
+        found: &super::options::Read,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let told_as = format!("git {name}");
+        if matches!(name, "apply" | "am") {
+            let folder = found.values(&["directory"]).last().cloned();
+            let strip = words.iter().rev().find_map(|it| it.known()?.strip_prefix("-p"));
+            let strip = Field::text(strip.unwrap_or("1"));
+            let files: &[Field] = if found.has(&["numstat", "stat", "check", "summary"]) {
+                &[]
+            } else {
+                &found.operands
+            };
+            let patch = Patching { folder: folder.as_ref(), strip: Some(&strip), files };
+            self.patched(&told_as, &patch, state, call);
+        }
+        if name == "apply" && found.has(&["unsafe-paths"]) {
+            self.doubt(
+                DoubtKind::Command,
+                "`git apply` may write outside of its folder",
+                call.span,
+            );
+        }
+        let only_names = ["l", "files-with-matches", "name-only", "L", "c", "count"];
+        if name == "archive" || name == "grep" && !found.has(&only_names) {
+            self.deep_of_git(name, found, words, state);
+        }
+        if name == "grep" && found.has(&["O", "open-files-in-pager"]) {
+            self.doubt(DoubtKind::Text, "`git grep` opens files in a program", call.span);
+        }
     }
 
     fn deeds_of_git(

@@ -9,12 +9,13 @@
 //! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs` and `written.rs` for texts that are commands again. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs`, `special.rs` and `deep.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
 mod builtins;
 mod declare;
+mod deep;
 mod expand;
 mod find;
 mod git;
@@ -45,7 +46,9 @@ mod wrappers;
 mod written;
 
 pub(super) use find::is_pruned;
+pub(super) use output::sieve_of_find;
 
+pub use super::sieve::{KnownToGit, Sieve};
 pub use crate::base::bash::tree::ByteSpan;
 
 /// Where a command is to run, as far as the caller knows.
@@ -66,6 +69,10 @@ pub struct Acts {
     pub runs: Vec<ProgramRun>,
     /// Every path that may be touched.
     pub touches: Vec<Touch>,
+    /// Every folder of which all may be read that lies below it.
+    pub deep: Vec<DeepTouch>,
+    /// Files with patches that may be applied.
+    pub patches: Vec<PatchFile>,
     /// What cannot be known; while there is any, the other lists may be incomplete.
     pub unknown: Vec<Doubt>,
     /// Files that it both writes and runs: what runs each, and what is in it.
@@ -125,6 +132,36 @@ pub struct Touch {
     pub span: ByteSpan,
     /// True if it is not the path itself, but some of what another program found below it.
     pub is_within: bool,
+}
+
+/// A path of which all is read that lies below it, if it is a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeepTouch {
+    /// The path as it is given to the program.
+    pub path: CommandWord,
+    /// What a relative path starts from.
+    pub folder: CommandFolder,
+    /// Where copies of it land.
+    pub to: Option<CommandWord>,
+    /// What of it is used.
+    pub sieve: Sieve,
+    /// The program that reads it.
+    pub by: String,
+}
+
+/// A file that says which other files are changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchFile {
+    /// The path of the patch.
+    pub path: CommandWord,
+    /// What its path, and the paths in it, start from.
+    pub folder: CommandFolder,
+    /// The folder that its paths are below, if it is told one.
+    pub below: Option<String>,
+    /// How many folders are cut off the paths in it; several where that is not known.
+    pub strips: Vec<usize>,
+    /// The program that applies it.
+    pub by: String,
 }
 
 /// What is done to a path.

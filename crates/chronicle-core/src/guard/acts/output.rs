@@ -5,7 +5,7 @@ use super::options::{Valued, read};
 use super::state::State;
 use super::value::{Field, Listing, Piece};
 use super::walk::{Input, Walker};
-use super::{CommandWord, TouchKind};
+use super::{CommandWord, KnownToGit, Sieve, TouchKind};
 use crate::base::bash::tree::{Command, Redirection, Script, What};
 
 /// Where `mktemp` and others put files for a while.
@@ -56,7 +56,7 @@ impl Walker<'_> {
         }
         let rest = fields.get(1..).unwrap_or_default();
         if matches!(input, Input::Listed(_)) && passes(base(first), rest) {
-            return input.clone();
+            return narrowed(input, base(first), rest);
         }
         if let Some(listing) = shown(base(first), rest) {
             return Input::Listed(listing);
@@ -127,6 +127,9 @@ impl Walker<'_> {
             self.touch_at(kind, &Field::text(root), state, by, span, !is_whole);
         }
         let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
+        if kind == TouchKind::Read {
+            self.deep_listed(listing, state, by);
+        }
         for name in listing.names.iter().filter(|_| changes) {
             self.touch_anywhere(kind, name, by, span);
         }
@@ -209,7 +212,7 @@ fn shown(name: &str, words: &[Field]) -> Option<Listing> {
     };
     let roots: Option<Vec<String>> = operands.iter().map(root).collect();
     let roots = roots.filter(|roots| !roots.is_empty() && options.iter().all(is_usual))?;
-    Some(Listing { roots, is_picky: true, names: Vec::new() })
+    Some(Listing { roots, is_picky: true, names: Vec::new(), sieve: None })
 }
 
 /// The path that `mktemp` makes, with its letters to be filled in.
@@ -241,6 +244,25 @@ fn without_line_ends(mut field: Field) -> Field {
 fn takes_output(redirection: &Redirection) -> bool {
     let is_output = redirection.operator.contains('>');
     is_output && redirection.number != Some(2)
+}
+
+/// What is handed on of names of files: `grep -v word` leaves out those with the word in them.
+fn narrowed(input: &Input, name: &str, words: &[Field]) -> Input {
+    let mut input = input.clone();
+    let is_grep = ["grep", "egrep", "fgrep", "rg"].contains(&name);
+    let known: Vec<&str> = words.iter().filter_map(Field::known).collect();
+    let is_not = known.iter().any(|it| it.starts_with('-') && it.contains('v'));
+    let word = known.iter().find(|it| !it.starts_with('-'));
+    let is_plain = |word: &&&str| {
+        word.chars().all(|letter| letter.is_alphanumeric() || "_-/".contains(letter))
+    };
+    if let Input::Listed(listing) = &mut input
+        && let Some(sieve) = &mut listing.sieve
+        && let Some(word) = word.filter(is_plain).filter(|_| is_grep && is_not)
+    {
+        sieve.leave_out(&format!("*{}*", word.trim_matches('/')));
+    }
+    input
 }
 
 /// True for a program that hands on some lines as they are.
@@ -282,16 +304,36 @@ fn folder_of(path: &str) -> String {
 
 /// The names that tests of `find` look for, without those that they go round.
 fn wanted(tests: &[&str]) -> Vec<String> {
-    let is_left_out = |at: usize| {
-        let before = at.checked_sub(1).and_then(|at| tests.get(at));
-        let is_not = before.is_some_and(|it| ["!", "-not"].contains(it));
-        is_not || super::find::is_pruned(tests.get(at + 2..).unwrap_or_default())
-    };
-    let is_telling = |text: &str| text.chars().any(char::is_alphanumeric);
     let found = tests.windows(2).enumerate().filter(|(at, pair)| {
-        NAME_TESTS[..6].contains(&pair[0]) && is_telling(pair[1]) && !is_left_out(*at)
+        NAME_TESTS[..6].contains(&pair[0]) && is_telling(pair[1]) && !is_left_out(tests, *at)
     });
     found.map(|(_, pair)| base(pair[1]).to_owned()).collect()
+}
+
+/// What tests of `find` leave of all that lies below its roots.
+pub(in crate::guard) fn sieve_of_find(tests: &[&str], is_picky: bool) -> Sieve {
+    let mut sieve = Sieve::default();
+    for (at, pair) in tests.windows(2).enumerate() {
+        let is_path = match pair[0] {
+            "-name" | "-iname" => false,
+            "-path" | "-ipath" | "-wholename" | "-iwholename" => true,
+            _ => continue,
+        };
+        if is_left_out(tests, at) {
+            sieve.leave_out(pair[1]);
+        } else if is_picky {
+            // A pattern of paths may mean folders that stand anywhere in it.
+            sieve.take_only(if is_path { "*" } else { pair[1] });
+        }
+    }
+    sieve
+}
+
+/// True if the test at a place goes round what it finds.
+fn is_left_out(tests: &[&str], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| tests.get(at));
+    let is_not = before.is_some_and(|it| ["!", "-not"].contains(it));
+    is_not || super::find::is_pruned(tests.get(at + 2..).unwrap_or_default())
 }
 
 /// Names of files that a command prints, and the places that they are below.
@@ -299,68 +341,93 @@ pub(super) fn listed(name: &str, words: &[Field]) -> Option<Listing> {
     let said: Option<Vec<String>> = words.iter().map(text_of).collect();
     let said = said?;
     let known: Vec<&str> = said.iter().map(String::as_str).collect();
-    let is_telling = |text: &str| text.chars().any(char::is_alphanumeric);
-    let roots = |all: &[&str]| -> Vec<String> {
-        let all: Vec<String> = all.iter().map(|it| folder_of(it)).collect();
-        if all.is_empty() { vec![".".to_owned()] } else { all }
-    };
     match name {
-        "find" => {
-            let ends = |word: &&str| word.starts_with(['-', '(', '!']) || *word == ")";
-            let at = known.iter().position(ends).unwrap_or(known.len());
-            let (places, tests) = known.split_at(at);
-            let is_other = |word: &&str| {
-                [
-                    "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf", "-fprint", "-ls",
-                    "-fls", "-delete",
-                ]
-                .contains(word)
-            };
-            if tests.iter().any(is_other) {
-                return None;
-            }
-            let named = tests
-                .windows(2)
-                .filter(|pair| NAME_TESTS.contains(&pair[0]) && is_telling(pair[1]));
-            let ors = tests.iter().filter(|word| ["-o", "-or", ","].contains(*word)).count();
-            let wanted = wanted(tests);
-            Some(Listing { roots: roots(places), is_picky: named.count() > ors, names: wanted })
-        }
-        "git" => {
-            let (command, rest) = known.split_first()?;
-            let lists = match *command {
-                "ls-files" => true,
-                "diff" | "show" | "diff-tree" => rest.contains(&"--name-only"),
-                "grep" => rest.iter().any(|it| {
-                    ["-l", "-lE", "-rl", "-il", "--files-with-matches", "--name-only"].contains(it)
-                }),
-                _ => false,
-            };
-            let is_picky = *command != "ls-files"
-                || rest.iter().any(|it| !it.starts_with('-') && is_telling(it));
-            lists.then(|| Listing { roots: roots(&[]), is_picky, names: Vec::new() })
-        }
-        "fd" | "fdfind" | "grep" | "egrep" | "fgrep" | "rg" | "ag" => {
-            let (found, _) = read(words, Valued(SEARCH), false);
-            let finds = name.starts_with("fd");
-            let all = found.has(&["files"]);
-            let lists =
-                finds || all || found.has(&["l", "files-with-matches", "L", "files-without-match"]);
-            if !lists || found.has(&["x", "exec", "X", "exec-batch", "pre", "f", "file"]) {
-                return None;
-            }
-            let operands: Vec<String> = found.operands.iter().filter_map(text_of).collect();
-            let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
-            // `-e` of `fd` is an ending, and a pattern stands before the places still.
-            let skips = usize::from(!all && (finds || !found.has(&["e", "regexp"])));
-            let pattern = operands.first().copied().unwrap_or_default();
-            let is_ending = finds && found.has(&["e", "extension"]);
-            let is_picky = !all && (is_telling(pattern) || is_ending);
-            let plain = pattern.trim_start_matches('^').trim_end_matches('$').replace('\\', "");
-            let names = if finds && is_telling(&plain) { vec![plain] } else { Vec::new() };
-            let roots = roots(operands.get(skips..).unwrap_or_default());
-            Some(Listing { roots, is_picky, names })
-        }
+        "find" => listed_by_find(&known),
+        "git" => listed_by_git(&known),
+        "fd" | "fdfind" | "grep" | "egrep" | "fgrep" | "rg" | "ag" => listed_by_search(name, words),
         _ => None,
     }
+}
+
+/// The places that names are below: without any, where the command runs.
+fn roots(places: &[&str]) -> Vec<String> {
+    let all: Vec<String> = places.iter().map(|it| folder_of(it)).collect();
+    if all.is_empty() { vec![".".to_owned()] } else { all }
+}
+
+fn is_telling(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+fn listed_by_find(known: &[&str]) -> Option<Listing> {
+    let ends = |word: &&str| word.starts_with(['-', '(', '!']) || *word == ")";
+    let at = known.iter().position(ends).unwrap_or(known.len());
+    let (places, tests) = known.split_at(at);
+    let is_other = |word: &&str| {
+        [
+            "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf", "-fprint", "-ls", "-fls",
+            "-delete",
+        ]
+        .contains(word)
+    };
+    if tests.iter().any(is_other) {
+        return None;
+    }
+    let by_name =
+        tests.windows(2).filter(|pair| NAME_TESTS.contains(&pair[0]) && is_telling(pair[1]));
+    let ors = tests.iter().filter(|word| ["-o", "-or", ","].contains(*word)).count();
+    let (is_picky, names) = (by_name.count() > ors, wanted(tests));
+    let sieve = Some(sieve_of_find(tests, is_picky));
+    Some(Listing { roots: roots(places), is_picky, names, sieve })
+}
+
+fn listed_by_git(known: &[&str]) -> Option<Listing> {
+    let (command, rest) = known.split_first()?;
+    let lists = match *command {
+        "ls-files" => true,
+        "diff" | "show" | "diff-tree" => rest.contains(&"--name-only"),
+        "grep" => rest.iter().any(|it| {
+            ["-l", "-lE", "-rl", "-il", "--files-with-matches", "--name-only"].contains(it)
+        }),
+        _ => false,
+    };
+    let is_picky =
+        *command != "ls-files" || rest.iter().any(|it| !it.starts_with('-') && is_telling(it));
+    let others = ["-o", "-i", "--others", "--ignored", "--exclude", "-x"];
+    let is_kept = !rest.iter().any(|it| others.contains(it));
+    let all = if is_kept { Sieve::of(KnownToGit::Tracked) } else { Sieve::default() };
+    // What it is told to look for is not compared with names here.
+    let sieve = (*command == "ls-files" && !is_picky).then_some(all);
+    lists.then(|| Listing { roots: roots(&[]), is_picky, names: Vec::new(), sieve })
+}
+
+fn listed_by_search(name: &str, words: &[Field]) -> Option<Listing> {
+    let (found, _) = read(words, Valued(SEARCH), false);
+    let finds = name.starts_with("fd");
+    let all = found.has(&["files"]);
+    let lists = finds || all || found.has(&["l", "files-with-matches", "L", "files-without-match"]);
+    if !lists || found.has(&["x", "exec", "X", "exec-batch", "pre", "f", "file"]) {
+        return None;
+    }
+    let operands: Vec<String> = found.operands.iter().filter_map(text_of).collect();
+    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    // `-e` of `fd` is an ending, and a pattern stands before the places still.
+    let skips = usize::from(!all && (finds || !found.has(&["e", "regexp"])));
+    let pattern = operands.first().copied().unwrap_or_default();
+    let is_ending = finds && found.has(&["e", "extension"]);
+    let is_picky = !all && (is_telling(pattern) || is_ending);
+    let plain = pattern.trim_start_matches('^').trim_end_matches('$').replace('\\', "");
+    let names = if finds && is_telling(&plain) { vec![plain] } else { Vec::new() };
+    let ignored = found.has(&["I", "no-ignore", "u", "unrestricted"]);
+    let mut sieve = Sieve::of(if ignored { KnownToGit::Any } else { KnownToGit::NotIgnored });
+    sieve.skips_hidden = !found.has(&["H", "hidden", "u", "unrestricted"]);
+    for name in names.iter().filter(|_| !is_ending) {
+        sieve.take_only(&format!("*{name}*"));
+    }
+    for ending in found.values(&["e", "extension"]).filter_map(Field::known) {
+        sieve.take_only(&format!("*.{ending}"));
+    }
+    let roots = roots(operands.get(skips..).unwrap_or_default());
+    // Who reads files to find others is looked at by itself.
+    Some(Listing { roots, is_picky, names, sieve: (finds || all).then_some(sieve) })
 }

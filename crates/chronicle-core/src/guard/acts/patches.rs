@@ -1,43 +1,110 @@
 //! Patches: the files that one changes are named in it.
 
-use super::TouchKind;
 use super::invoke::Call;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
+use super::{CommandWord, PatchFile, TouchKind};
+use crate::base::bash::tree::{Redirection, Target};
+use crate::guard::patched::named_in;
 
 /// Most files of one patch that are looked at.
 const FILES_MAX: usize = 200;
+/// Most patches of one command that are looked at.
+const PATCHES_MAX: usize = 32;
+
+/// How patches are applied.
+pub(super) struct Patching<'p> {
+    /// The folder that the paths in them are below.
+    pub(super) folder: Option<&'p Field>,
+    /// How many folders are cut off them.
+    pub(super) strip: Option<&'p Field>,
+    /// Files with patches that are named.
+    pub(super) files: &'p [Field],
+}
 
 impl Walker<'_> {
-    /// What `patch` and `git apply` change: something in the folder that they are told, and what a patch names that is in the text.
+    /// What `patch` and `git apply` change: something in the folder that they are told, and what a patch names, in the text or in a file.
     pub(super) fn patched(
         &mut self,
         by: &str,
-        folder: Option<&Field>,
-        strip: Option<&Field>,
+        patching: &Patching<'_>,
         state: &State,
         call: Call<'_>,
     ) {
-        if let Some(folder) = folder {
+        if let Some(folder) = patching.folder {
             self.touch_at(TouchKind::Write, folder, state, by, call.span, true);
         }
-        let Input::Text(patch) = call.input else { return };
-        let Some(patch) = patch.known() else { return };
-        let files = files(patch);
+        if let Input::Text(patch) = call.input
+            && let Some(patch) = patch.known().map(str::to_owned)
+        {
+            self.applied(&patch, by, patching, state, call);
+        }
+        let mut files: Vec<Field> = patching.files.to_vec();
+        files.extend(self.redirected_from(call.redirections, state));
+        if matches!(call.input, Input::Piped) {
+            let shown = self.acts.touches.iter().filter(|touch| touch.by == "cat");
+            files.extend(shown.filter_map(|touch| Some(Field::text(touch.path.known()?))));
+        }
+        for file in files {
+            self.patch_of(&file, by, patching, state, call);
+        }
+    }
+
+    /// A file with a patch: what this text wrote to it, or what is in it by then.
+    fn patch_of(
+        &mut self,
+        file: &Field,
+        by: &str,
+        patching: &Patching<'_>,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        if let Some(patch) = self.content_of(file, state) {
+            return self.applied(&patch, by, patching, state, call);
+        }
+        let word = file.to_word();
+        let is_made = |touch: &super::Touch| touch.kind == TouchKind::Write && touch.path == word;
+        if self.acts.touches.iter().any(is_made) {
+            let why = format!("`{by}` applies a patch that the same command makes");
+            self.doubt(super::DoubtKind::Text, &why, call.span);
+        }
+        for folder in &state.folders {
+            let patch = PatchFile {
+                path: word.clone(),
+                folder: folder.clone(),
+                below: patching.folder.and_then(Field::known).map(str::to_owned),
+                strips: strips(patching.strip),
+                by: by.to_owned(),
+            };
+            let is_new = !self.acts.patches.contains(&patch);
+            if is_new
+                && self.acts.patches.len() < PATCHES_MAX
+                && word != CommandWord::Known("-".to_owned())
+            {
+                self.acts.patches.push(patch);
+            }
+        }
+    }
+
+    /// A patch whose text is known.
+    fn applied(
+        &mut self,
+        patch: &str,
+        by: &str,
+        patching: &Patching<'_>,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let files = named_in(patch);
         if files.len() > FILES_MAX {
             self.doubt(super::DoubtKind::TooLarge, "a patch changes too many files", call.span);
         }
-        let strip = strip.map(|it| it.known().and_then(|text| text.parse::<usize>().ok()));
-        for (file, kind) in files.into_iter().take(FILES_MAX) {
-            // Without a number it may be read in more than one way.
-            let counts = match strip {
-                Some(Some(count)) => vec![count],
-                Some(None) | None => vec![0, 1],
-            };
-            for count in counts {
+        for (file, is_removed) in files.into_iter().take(FILES_MAX) {
+            let kind = if is_removed { TouchKind::Delete } else { TouchKind::Write };
+            for count in strips(patching.strip) {
                 let name = file.splitn(count + 1, '/').nth(count).unwrap_or(file);
-                let whole = match folder {
+                let whole = match patching.folder {
                     Some(folder) => {
                         let mut whole = folder.clone();
                         whole.push_text("/");
@@ -50,33 +117,20 @@ impl Walker<'_> {
             }
         }
     }
+
+    fn redirected_from(&mut self, redirections: &[Redirection], state: &State) -> Vec<Field> {
+        let mut files = Vec::new();
+        for redirection in redirections.iter().filter(|it| it.operator == "<") {
+            if let Target::Word(word) = &redirection.target {
+                files.extend(self.words(std::slice::from_ref(word), &mut state.clone()));
+            }
+        }
+        files
+    }
 }
 
-/// The files that the heads of a patch name, and what happens to each.
-fn files(patch: &str) -> Vec<(&str, TouchKind)> {
-    const MARKS: [&str; 6] =
-        ["--- ", "+++ ", "rename from ", "rename to ", "copy to ", "diff --git "];
-    let mut found = Vec::new();
-    for line in patch.lines() {
-        let Some((mark, rest)) = MARKS.iter().find_map(|it| Some((*it, line.strip_prefix(it)?)))
-        else {
-            continue;
-        };
-        // A time may follow after a tab.
-        let name = rest.split('\t').next().unwrap_or(rest).trim();
-        let name =
-            if mark == "diff --git " { name.rsplit(' ').next().unwrap_or(name) } else { name };
-        let name = name.trim_matches('"');
-        if name.is_empty() || name == "/dev/null" {
-            // What has no new name is removed.
-            if mark == "+++ "
-                && let Some((_, kind)) = found.last_mut()
-            {
-                *kind = TouchKind::Delete;
-            }
-            continue;
-        }
-        found.push((name, TouchKind::Write));
-    }
-    found
+/// How many folders are cut off the paths of a patch. Without a number it may be read in more than one way.
+fn strips(strip: Option<&Field>) -> Vec<usize> {
+    let count = strip.and_then(|it| it.known()?.parse::<usize>().ok());
+    count.map_or_else(|| vec![0, 1], |count| vec![count])
 }

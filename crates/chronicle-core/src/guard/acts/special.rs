@@ -6,7 +6,7 @@ use super::remote::runs_nothing;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
-use super::{DoubtKind, TouchKind};
+use super::{DoubtKind, KnownToGit, Sieve, TouchKind};
 
 const TAR: &str = "f:_ file:_ C:_ directory:_ T:r files-from:r X:r exclude-from:r b g:w listed-incremental:w H K L N V W_ I:x use-compress-program:x F:x \
     info-script:x new-volume-script:x rsh-command:x rmt-command:x to-command:x checkpoint checkpoint-action:_ exclude transform xform strip-components \
@@ -134,6 +134,16 @@ impl Walker<'_> {
                     "tar",
                     call,
                 );
+            }
+            let mut sieve = Sieve::default();
+            for name in found.values(&["exclude"]).filter_map(Field::known) {
+                sieve.leave_out(name);
+            }
+            if found.has(&["exclude-vcs-ignores"]) {
+                sieve.known_to_git = KnownToGit::NotIgnored;
+            }
+            for path in &found.operands {
+                self.touch_below(path, &sieve, None, &own, "tar");
             }
         }
         if extracts {

@@ -2,6 +2,7 @@
 
 use super::invoke::Call;
 use super::options::{Read, Valued, read};
+use super::patches::Patching;
 use super::state::State;
 use super::value::Field;
 use super::walk::Walker;
@@ -224,8 +225,13 @@ impl Walker<'_> {
         if name == "patch" {
             let folder = found.values(&["d", "directory"]).last().cloned();
             let strip = found.values(&["p", "strip"]).last().cloned();
-            self.patched("patch", folder.as_ref(), strip.as_ref(), state, call);
+            let mut files: Vec<Field> = found.values(&["i", "input"]).cloned().collect();
+            // The first operand is the file that is changed, the second the patch.
+            files.extend(found.operands.get(1).cloned());
+            let patch = Patching { folder: folder.as_ref(), strip: strip.as_ref(), files: &files };
+            self.patched("patch", &patch, state, call);
         }
+        self.deep_of(name, &found, state, call);
         self.beyond(name, &found, state, call);
         true
     }

@@ -1,6 +1,6 @@
 //! Words and the values of variables, as far as they are known.
 
-use super::CommandWord;
+use super::{CommandWord, Sieve};
 
 /// Most bytes of a value that is put together of others.
 const WEIGHT_MAX: usize = 16 * 1024;
@@ -35,6 +35,8 @@ pub(super) struct Listing {
     pub(super) is_picky: bool,
     /// The names that were looked for, as patterns.
     pub(super) names: Vec<String>,
+    /// What of all that lies there was looked for; `None` if whoever looked is asked about it already.
+    pub(super) sieve: Option<Sieve>,
 }
 
 /// A word or a value.

@@ -57,6 +57,15 @@ impl Walker<'_> {
         }
     }
 
+    /// What this text wrote to a file.
+    pub(super) fn content_of(&self, file: &Field, state: &State) -> Option<String> {
+        let path = file.known()?;
+        let places: Vec<String> =
+            state.folders.iter().filter_map(|folder| place(folder, path)).collect();
+        let found = self.written.iter().rev().find(|(place, _)| places.contains(place));
+        found.map(|(_, content)| content.clone())
+    }
+
     /// Walks what was written to a file that is run now, by itself or by a program.
     pub(super) fn run_written(
         &mut self,
@@ -65,11 +74,7 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
-        let Some(path) = file.known() else { return };
-        let places: Vec<String> =
-            state.folders.iter().filter_map(|folder| place(folder, path)).collect();
-        let found = self.written.iter().rev().find(|(place, _)| places.contains(place));
-        let Some(content) = found.map(|(_, content)| content.clone()) else { return };
+        let Some(content) = self.content_of(file, state) else { return };
         let runner = by.map_or_else(|| named_by(&content), str::to_owned);
         let script = (runner.clone(), content.clone());
         if self.acts.scripts.contains(&script) {

@@ -1,0 +1,188 @@
+//! Programs that read all that lies below the folders that they are given: searches, archives and copies.
+
+use super::invoke::Call;
+use super::options::Read;
+use super::state::State;
+use super::value::{Field, Listing};
+use super::walk::{Input, Walker};
+use super::{DeepTouch, TouchKind};
+use crate::guard::sieve::{KnownToGit, Sieve};
+
+/// Most folders of one command that are looked into.
+const DEEP_MAX: usize = 64;
+
+impl Walker<'_> {
+    /// What a program of the table reads below folders.
+    pub(super) fn deep_of(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        let Some(sieve) = sieve_of(name, found) else { return };
+        if ["cp", "rsync", "ditto", "scp"].contains(&name) {
+            return self.copied(name, found, &sieve, state, call);
+        }
+        let searches = !matches!(name, "diff" | "zip");
+        let given = ["e", "f", "regexp", "file"];
+        let skipped = usize::from(name == "zip" || searches && !found.has(&given));
+        let paths = found.operands.get(skipped..).unwrap_or_default();
+        // Without a path it reads where it is, unless something is handed to it.
+        if paths.is_empty() && searches && matches!(call.input, Input::Given) {
+            self.touch_below(&Field::text("."), &sieve, None, state, name);
+        }
+        for path in paths {
+            self.touch_below(path, &sieve, None, state, name);
+        }
+    }
+
+    /// What copies read, and where it lands.
+    fn copied(&mut self, name: &str, found: &Read, sieve: &Sieve, state: &State, call: Call<'_>) {
+        let folder = found.values(&["t", "target-directory"]).next().cloned();
+        let Some((last, before)) = found.operands.split_last() else { return };
+        let (from, to) = match folder {
+            Some(folder) => (found.operands.as_slice(), folder),
+            None => (before, last.clone()),
+        };
+        for source in from {
+            self.steps += 1;
+            if self.is_spent(call.span) {
+                return;
+            }
+            self.touch_below(source, sieve, Some(&to), state, name);
+        }
+    }
+
+    /// What lies below a path is used, as far as it passes; where copies of it land.
+    pub(super) fn touch_below(
+        &mut self,
+        path: &Field,
+        sieve: &Sieve,
+        to: Option<&Field>,
+        state: &State,
+        by: &str,
+    ) {
+        if let Some(listing) = path.listing().cloned() {
+            return self.deep_listed(&listing, state, by);
+        }
+        for word in path.meant(TouchKind::Read, state.has_dotglob) {
+            for folder in &state.folders {
+                let deep = DeepTouch {
+                    path: word.clone(),
+                    folder: folder.clone(),
+                    to: to.map(Field::to_word),
+                    sieve: sieve.clone(),
+                    by: by.to_owned(),
+                };
+                if !self.acts.deep.contains(&deep) && self.acts.deep.len() < DEEP_MAX {
+                    self.acts.deep.push(deep);
+                }
+            }
+        }
+    }
+
+    /// Files that another program found are read.
+    pub(super) fn deep_listed(&mut self, listing: &Listing, state: &State, by: &str) {
+        let Some(sieve) = listing.sieve.clone() else { return };
+        for root in &listing.roots {
+            self.touch_below(&Field::text(root), &sieve, None, state, by);
+        }
+    }
+}
+
+/// What a program uses below the folders that it is given; `None` if it does not go down.
+pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
+    let has_value =
+        |names: &[&str], value: &str| found.values(names).any(|it| it.known() == Some(value));
+    let is_deep = match name {
+        "grep" | "egrep" | "fgrep" | "zgrep" | "ugrep" | "pcregrep" | "pcre2grep" => {
+            found.has(&["r", "R", "recursive", "dereference-recursive"])
+                || has_value(&["d", "directories"], "recurse")
+        }
+        "rg" | "ag" => !found.has(&["files", "type-list"]),
+        "diff" | "scp" => found.has(&["r", "recursive"]),
+        "zip" => found.has(&["r", "R", "recurse-paths"]),
+        "cp" | "rsync" => found.has(&["r", "R", "a", "recursive", "archive"]),
+        "ack" | "ditto" => true,
+        _ => false,
+    };
+    let mut sieve =
+        if name == "rg" || name == "ag" { sieve_of_rg(found) } else { Sieve::default() };
+    for pattern in found.values(&["include"]).filter_map(Field::known) {
+        sieve.take_only(pattern);
+    }
+    let short = found.values(&["x"]).filter(|_| matches!(name, "diff" | "zip"));
+    let long = found.values(&["exclude", "exclude-dir", "ignore"]);
+    for pattern in long.chain(short).filter_map(Field::known) {
+        sieve.leave_out(pattern);
+    }
+    is_deep.then_some(sieve)
+}
+
+fn sieve_of_rg(found: &Read) -> Sieve {
+    let all = found.options.iter().filter(|(option, _)| option == "u").count();
+    let unrestricted = all + usize::from(found.has(&["unrestricted"]));
+    let ignored =
+        unrestricted > 0 || found.options.iter().any(|(option, _)| option.starts_with("no-ignore"));
+    let mut sieve = Sieve::of(if ignored { KnownToGit::Any } else { KnownToGit::NotIgnored });
+    sieve.skips_hidden = !found.has(&["hidden", "."]) && unrestricted < 2;
+    for pattern in found.values(&["g", "glob", "iglob"]).filter_map(Field::known) {
+        sieve.glob(pattern);
+    }
+    let types = found.values(&["t", "type"]).map(|it| endings_of(it.known()?));
+    let endings: Option<Vec<&[&str]>> = types.collect();
+    for ending in endings.into_iter().flatten().flatten() {
+        sieve.take_only(&format!("*.{ending}"));
+    }
+    sieve
+}
+
+/// Endings of the files of a type of `rg`; `None` for one that is not known here.
+fn endings_of(kind: &str) -> Option<&'static [&'static str]> {
+    Some(match kind {
+        "rust" => &["rs"],
+        "js" | "javascript" => &["js", "jsx", "mjs", "cjs", "vue"],
+        "ts" | "typescript" => &["ts", "tsx", "mts", "cts"],
+        "py" | "python" => &["py", "pyi"],
+        "go" => &["go"],
+        "c" => &["c", "h"],
+        "cpp" => &["cpp", "cc", "cxx", "hpp", "hh", "hxx", "h", "inl"],
+        "java" => &["java", "jsp"],
+        "ruby" => &["rb"],
+        "sh" => &["sh", "bash", "zsh"],
+        "md" | "markdown" => &["md", "markdown", "mdx"],
+        "json" => &["json"],
+        "yaml" => &["yaml", "yml"],
+        "toml" => &["toml"],
+        "html" => &["html", "htm"],
+        "css" => &["css", "scss"],
+        "sql" => &["sql"],
+        _ => return None,
+    })
+}
+
+impl Walker<'_> {
+    /// `git grep` and `git archive`: what git keeps, unless they are told otherwise.
+    pub(super) fn deep_of_git(&mut self, name: &str, found: &Read, words: &[Field], state: &State) {
+        let mut sieve = Sieve::of(KnownToGit::Tracked);
+        if found.has(&["no-index"]) {
+            sieve.known_to_git = KnownToGit::Any;
+        } else if found.has(&["untracked"]) {
+            sieve.known_to_git = KnownToGit::NotIgnored;
+        }
+        let split = words.iter().position(|word| word.known() == Some("--"));
+        let skipped = usize::from(!found.has(&["e", "f"]));
+        let paths = match (name, split) {
+            (_, Some(at)) => words.get(at + 1..).unwrap_or_default(),
+            ("grep", None) => found.operands.get(skipped..).unwrap_or_default(),
+            (_, None) => &[],
+        };
+        let is_out = |path: &&Field| path.begins().starts_with([':', '!']);
+        for path in paths.iter().filter(is_out).filter_map(Field::known) {
+            let name = path.trim_start_matches(":(exclude)").trim_start_matches([':', '!', '^']);
+            sieve.leave_out(name.trim_end_matches('/'));
+        }
+        let inside: Vec<&Field> = paths.iter().filter(|path| !is_out(path)).collect();
+        if inside.is_empty() {
+            self.touch_below(&Field::text("."), &sieve, None, state, "git");
+        }
+        for path in inside {
+            self.touch_below(path, &sieve, None, state, "git");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Goes through what lies below a folder that a call uses as a whole, and tells what of it the rules keep.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::{self, FileType};
+use std::path::{Path, PathBuf};
+
+use chronicle_core::guard::{Compiled, FolderSeen, KnownToGit, WholeFolder};
+
+use super::places;
+use crate::trees;
+
+/// Most names below one folder that are looked at.
+const NAMES_MAX: usize = 400_000;
+/// Most files that are told: one is enough for a verdict, a few for people.
+const TOLD_MAX: usize = 3;
+
+/// What the rules keep of all that a call would use below a folder. `folder` is the worker's own.
+pub(super) fn look_below(rules: &Compiled, used: &WholeFolder, folder: &Path) -> FolderSeen {
+    let Some(seen) = places::see(&used.whole, folder) else {
+        return FolderSeen { is_cut: true, ..FolderSeen::default() };
+    };
+    let mut search = Search { rules, used, left: NAMES_MAX, found: FolderSeen::default() };
+    for root in seen.real.iter().map(PathBuf::from) {
+        search.root(&root);
+    }
+    search.found
+}
+
+struct Search<'s> {
+    rules: &'s Compiled,
+    used: &'s WholeFolder,
+    left: usize,
+    found: FolderSeen,
+}
+
+impl Search<'_> {
+    fn root(&mut self, root: &Path) {
+        // What is a file is judged by its own name.
+        if !root.is_dir() {
+            return;
+        }
+        let listed = match self.used.sieve.known_to_git {
+            KnownToGit::Any => None,
+            KnownToGit::NotIgnored => trees::files_of_theirs(root, true),
+            KnownToGit::Tracked => trees::files_of_theirs(root, false),
+        };
+        match listed {
+            Some(files) => self.listed(root, &files),
+            // Outside of a repository nothing is ignored.
+            None => self.folder(root, "", false),
+        }
+    }
+
+    fn is_done(&mut self) -> bool {
+        if self.left == 0 {
+            self.found.is_cut = true;
+            return true;
+        }
+        self.left -= 1;
+        self.found.kept.len() >= TOLD_MAX
+    }
+
+    /// Everything in a folder and below it. Links are looked at, and not gone through.
+    fn folder(&mut self, folder: &Path, below: &str, is_kept: bool) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for entry in entries.flatten() {
+            if self.is_done() {
+                return;
+            }
+            let name = entry.file_name();
+            let Ok(kind) = entry.file_type() else { continue };
+            // What git keeps for itself is read by nobody who looks for something in a project.
+            if kind.is_dir() && name == OsStr::new(".git") && self.used.copies_nothing() {
+                continue;
+            }
+            let name = name.to_string_lossy();
+            let below =
+                if below.is_empty() { name.into_owned() } else { format!("{below}/{name}") };
+            self.entry(&entry.path(), &below, kind, is_kept);
+        }
+    }
+
+    fn entry(&mut self, path: &Path, below: &str, kind: FileType, is_kept: bool) {
+        let is_kept = is_kept || self.keeps(path, below);
+        if kind.is_dir() {
+            if !self.used.sieve.skips(below) {
+                self.folder(path, below, is_kept);
+            }
+            return;
+        }
+        if is_kept {
+            self.tell(path, below);
+        } else if kind.is_symlink()
+            && let Ok(real) = fs::canonicalize(path)
+            && real.ancestors().any(|part| self.keeps(part, below))
+        {
+            self.tell(&real, below);
+        }
+    }
+
+    /// Files by their paths below a folder.
+    fn listed(&mut self, root: &Path, files: &[PathBuf]) {
+        let mut folders: HashMap<PathBuf, bool> = HashMap::new();
+        for file in files {
+            if self.is_done() {
+                return;
+            }
+            let is_kept =
+                file.parent().is_some_and(|folder| self.is_in(root, folder, &mut folders));
+            let (path, below) = (root.join(file), text(file));
+            // A repository inside of it is one name to git.
+            if let Ok(found) = fs::symlink_metadata(&path)
+                && found.is_dir()
+            {
+                self.entry(&path, &below, found.file_type(), is_kept);
+            } else if is_kept || self.keeps(&path, &below) {
+                self.tell(&path, &below);
+            }
+        }
+    }
+
+    /// True if a folder, or one above it, is kept.
+    fn is_in(&self, root: &Path, folder: &Path, folders: &mut HashMap<PathBuf, bool>) -> bool {
+        if folder.as_os_str().is_empty() {
+            return false;
+        }
+        if let Some(known) = folders.get(folder) {
+            return *known;
+        }
+        let above = folder.parent().is_some_and(|above| self.is_in(root, above, folders));
+        let is_kept = above || self.keeps(&root.join(folder), &text(folder));
+        folders.insert(folder.to_path_buf(), is_kept);
+        is_kept
+    }
+
+    fn keeps(&self, path: &Path, below: &str) -> bool {
+        self.rules.keeps(self.used, &text(path), below)
+    }
+
+    fn tell(&mut self, path: &Path, below: &str) {
+        if self.used.sieve.takes(below) {
+            self.found.kept.push((text(path), below.to_owned()));
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use chronicle_core::base::tools::ToolKind;
+    use chronicle_core::definition::guard::{built_in, read_rules};
+    use chronicle_core::definition::workflow::Source;
+    use chronicle_core::guard::{AskedCall, Judgement};
+    use serde_json::{Value, json};
+
+    use super::super::{Guard, whereabouts};
+    use super::*;
+
+    const RULES: &str = "zeroAccessPaths: ['secrets/', '*.pem']\nreadOnlyPaths: [fixed.txt]\n";
+
+    /// A repository with hidden files: `secrets/key` is kept by git, `a/server.pem` is ignored, `.git/hooks` is nobody's.
+    fn project() -> (tempfile::TempDir, PathBuf, Guard) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        for (path, text) in [
+            ("src/main.rs", "x"),
+            ("fixed.txt", "x"),
+            ("secrets/key", "x"),
+            ("a/server.pem", "x"),
+            (".gitignore", "*.pem\n"),
+            ("over/fixed.txt", "y"),
+            ("hook/.git/hooks/pre-commit", "y"),
+            ("new/readme", "y"),
+            ("bad.patch", "--- a/fixed.txt\n+++ b/fixed.txt\n@@ -1 +1 @@\n-x\n+y\n"),
+            ("good.patch", "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-x\n+y\n"),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        for args in [&["init", "-q"][..], &["add", "src", "secrets", ".gitignore"]] {
+            assert!(Command::new("git").args(args).current_dir(&root).status().unwrap().success());
+        }
+        let (name, text) = ("rules.yaml".to_owned(), RULES.to_owned());
+        let read = read_rules(&Source { file: None, name, key: String::new(), text });
+        let place = whereabouts(&root, None);
+        let rules = Compiled::new(&[read.rules, built_in()], &place).unwrap();
+        (folder, root, Guard { rules })
+    }
+
+    fn verdict(guard: &Guard, tool: &str, input: &Value) -> &'static str {
+        let kind = ToolKind::Unknown;
+        let call = AskedCall { tool, kind, input, by_sub_agent: false, is_signal: false };
+        match guard.judge(&call, None, None) {
+            Judgement::Clear => "allow",
+            Judgement::Ask { .. } => "ask",
+            Judgement::Deny { .. } => "deny",
+        }
+    }
+
+    #[track_caller]
+    fn check(cases: &[(&str, &str)]) {
+        let (_folder, _, guard) = project();
+        let judged = |command: &str| verdict(&guard, "bash", &json!({ "command": command }));
+        let wrong: Vec<String> = cases
+            .iter()
+            .filter(|(expected, command)| judged(command) != *expected)
+            .map(|(expected, command)| format!("{command}: {} for {expected}", judged(command)))
+            .collect();
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn needs_git_whoever_reads_a_whole_folder_is_asked_about_what_is_hidden_in_it() {
+        check(&[
+            ("ask", "grep -r x ."),
+            ("ask", "grep -rn x"),
+            ("ask", "grep --recursive x a src"),
+            ("deny", "grep -r x *"),
+            ("ask", "cd a && grep -R x ."),
+            ("ask", "grep -r --include='*.pem' x a"),
+            ("deny", "find . -type f -exec cat {} +"),
+            ("ask", "find . -type f | xargs cat"),
+            ("ask", "find a -name '*.p*' -exec head {} ';'"),
+            ("ask", "tar czf /tmp/all.tgz ."),
+            ("ask", "zip -r /tmp/all.zip a src"),
+            ("ask", "cp -r a /tmp/b"),
+            ("ask", "cp -a . /tmp/b"),
+            ("ask", "rsync -a ./ /tmp/b/"),
+            ("ask", "diff -r a src"),
+            ("ask", "rg x"),
+            ("ask", "rg -uu x a"),
+            ("ask", "git grep x"),
+            ("ask", "git ls-files | xargs cat"),
+            ("ask", "git archive -o /tmp/x.tar HEAD"),
+            ("allow", "grep -r x src"),
+            ("allow", "cat src/main.rs | grep -r x -"),
+            ("allow", "grep -r --include='*.rs' x ."),
+            ("allow", "grep -r --exclude-dir=secrets --exclude='*.pem' x ."),
+            ("allow", "grep x src/main.rs"),
+            ("allow", "echo x | rg x"),
+            ("allow", "rg x a"),
+            ("allow", "rg -t rust x"),
+            ("allow", "rg -g '!secrets' x"),
+            ("allow", "rg --files"),
+            ("allow", "git grep x -- src"),
+            ("allow", "git grep x -- ':!secrets'"),
+            ("allow", "git ls-files | wc -l"),
+            ("allow", "find . -type f"),
+            ("allow", "find . -name '*.rs' -exec cat {} +"),
+            ("allow", "find . -name '*.rs' | xargs grep x"),
+            ("allow", "find . -type f -not -path './secrets/*' -not -name '*.pem' | xargs cat"),
+            ("allow", "find . -type f | grep -v secrets | grep -v pem | xargs cat"),
+            ("allow", "tar czf /tmp/all.tgz --exclude=secrets --exclude='*.pem' ."),
+            ("allow", "tar czf /tmp/all.tgz src"),
+            ("allow", "cp -r src /tmp/b"),
+            ("allow", "ls -R ."),
+        ]);
+    }
+
+    #[test]
+    fn needs_git_the_tools_of_agents_search_what_git_does_not_ignore() {
+        let (_folder, _, guard) = project();
+        for (expected, tool, input) in [
+            ("ask", "Grep", json!({"pattern": "x"})),
+            ("ask", "Grep", json!({"pattern": "x", "path": "."})),
+            ("allow", "Grep", json!({"pattern": "x", "path": "a"})),
+            ("allow", "Grep", json!({"pattern": "x", "glob": "*.rs"})),
+            ("allow", "Grep", json!({"pattern": "x", "path": "src"})),
+            ("ask", "grep", json!({"pattern": "x"})),
+            ("allow", "Glob", json!({"pattern": "**/*"})),
+            ("allow", "ls", json!({"path": "."})),
+        ] {
+            assert_eq!(verdict(&guard, tool, &input), expected, "{tool} {input}");
+        }
+    }
+
+    #[test]
+    fn needs_git_what_copies_and_patches_in_files_change_is_known() {
+        check(&[
+            ("deny", "cp -r over/. ."),
+            ("deny", "cp -rT over ."),
+            ("deny", "rsync -a over/ ."),
+            ("deny", "cp -a hook/. ."),
+            ("deny", "patch -p1 < bad.patch"),
+            ("deny", "patch -p1 -i bad.patch"),
+            ("deny", "cat bad.patch | patch -p1"),
+            ("deny", "git apply bad.patch"),
+            ("deny", "git apply < bad.patch"),
+            ("ask", "base64 -d x > made.patch; git apply made.patch"),
+            ("allow", "cp -r new/. ."),
+            ("allow", "cp -r over /tmp/elsewhere"),
+            ("allow", "patch -p1 < good.patch"),
+            ("allow", "git apply good.patch"),
+            ("allow", "git apply --check bad.patch"),
+        ]);
+    }
+
+    #[test]
+    fn a_link_that_leads_to_what_is_hidden_is_seen() {
+        let (_folder, root, guard) = project();
+        fs::create_dir(root.join("links")).unwrap();
+        symlink(root.join("secrets/key"), root.join("links/plain")).unwrap();
+        let input = json!({"command": "grep -R x links"});
+        assert_eq!(verdict(&guard, "bash", &input), "ask");
+    }
+}

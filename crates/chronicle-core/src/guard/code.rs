@@ -54,6 +54,9 @@ const SHELL_RUNNERS: &[&str] =
 /// Words that remove files.
 const REMOVERS: &[&str] = &[
     "rmtree",
+    "remove_tree",
+    "delete_file",
+    "unlinkSync",
     "os.remove",
     "os.unlink",
     "os.rmdir",

@@ -15,7 +15,7 @@ use super::protected::{Person, guards, holds, person_command};
 use super::quotes::Marked;
 use super::texts::{RunText, of_run};
 use crate::base::quote::line;
-use crate::base::tools::ToolKind;
+use crate::base::tools::{ToolKind, says_it_destroys};
 use crate::definition::guard::{BUILT_IN_NAME, Found};
 use crate::definition::workflow::Tools;
 
@@ -42,7 +42,7 @@ pub fn judge(
     }
     let by_rules = judge.by_rules();
     // A call that a rule forbids anyway needs no question about what is unclear in it.
-    by_rules.or_stricter(protected).or_stricter(judge.unclear(known_kind(call)))
+    by_rules.or_stricter(protected).or_stricter(judge.unclear(call))
 }
 
 fn by_lists(lists: Option<&Tools>, call: &AskedCall<'_>) -> Option<Judgement> {
@@ -166,7 +166,8 @@ impl Judge<'_> {
     }
 
     /// What cannot be known.
-    fn unclear(&self, kind: ToolKind) -> Judgement {
+    fn unclear(&self, call: &AskedCall<'_>) -> Judgement {
+        let kind = known_kind(call);
         let ask = |what: &str, why: String| Judgement::Ask {
             rule: RuleRef::own(RuleKind::Unclear, what),
             why,
@@ -180,6 +181,12 @@ impl Judge<'_> {
         }
         if kind == ToolKind::Run && self.acts().is_empty() {
             return ask("command", "it runs a command, and none was found in its input".to_owned());
+        }
+        let is_theirs = matches!(kind, ToolKind::Mcp | ToolKind::Unknown);
+        if is_theirs && self.reaches().is_empty() && says_it_destroys(call.tool) {
+            let why =
+                "it is called by what cannot be taken back, and only its server knows of what";
+            return ask("tool", why.to_owned());
         }
         for acts in self.acts() {
             // What is unclear about a folder matters only to the paths that begin there.

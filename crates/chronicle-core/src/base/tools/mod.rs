@@ -117,6 +117,17 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
         | ToolKind::Other
         | ToolKind::Unknown => &[],
     };
+    words_of(tool).iter().any(|part| words.contains(&part.as_str()))
+}
+
+/// True if a tool of a server is called by what nobody can take back.
+pub fn says_it_destroys(tool: &str) -> bool {
+    const WORDS: [&str; 6] = ["delete", "destroy", "drop", "purge", "wipe", "erase"];
+    words_of(tool).first().is_some_and(|first| WORDS.contains(&first.as_str()))
+}
+
+/// The words of a tool's own name, in lower case.
+fn words_of(tool: &str) -> Vec<String> {
     let own = tool.rsplit("__").next().unwrap_or(tool);
     // `runCommand`, `run_command` and `run-command` are the same words.
     let mut spread = String::new();
@@ -126,7 +137,8 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
         }
         spread.push(letter.to_ascii_lowercase());
     }
-    spread.split(['_', '-', '.', '/', ':']).any(|part| words.contains(&part))
+    let words = spread.split(['_', '-', '.', '/', ':']).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -152,6 +164,10 @@ mod tests {
         {
             assert!(says_it_does(tool, ToolKind::Run), "{tool}");
         }
+        assert!(
+            says_it_destroys("mcp__github__delete_repository") && says_it_destroys("DropTable")
+        );
+        assert!(!says_it_destroys("mcp__delete__list") && !says_it_destroys("list_deleted"));
         assert!(says_it_does("mcp__fs__edit_file", ToolKind::Edit));
         assert!(says_it_does("mcp__fs__write_file", ToolKind::Write));
         for tool in ["mcp__github__create_issue", "mcp__fs__read_file", "mcp__run__list"] {

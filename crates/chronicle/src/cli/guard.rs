@@ -299,11 +299,10 @@ fn listed(frozen: &FrozenRules, read: &[Rules]) -> Vec<String> {
         for rule in &rules.commands {
             let what = if rule.ask { "ask" } else { "deny" };
             let (pattern, reason) = (words::one_line(&rule.pattern), words::one_line(&rule.reason));
-            lines.push(format!(
-                "{}  {what:<9} {pattern}  {}",
-                at(rule.at.line),
-                paint.ink(Ink::Dim, &reason)
-            ));
+            let reason = if reason.is_empty() { "a rule forbids it" } else { &reason };
+            lines.push(format!("{}  {what:<9} {reason}", at(rule.at.line)));
+            // Long and for few readers: below what it is about.
+            lines.push(format!("{:17}{}", "", paint.ink(Ink::Dim, &pattern)));
         }
         let paths = [
             ("no access", &rules.zero_access),

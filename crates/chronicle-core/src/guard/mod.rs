@@ -22,6 +22,7 @@ mod judgement;
 mod look;
 mod path_rules;
 mod paths;
+mod perhaps;
 mod protected;
 mod quotes;
 mod statements;

@@ -1,9 +1,11 @@
 //! What the tools of agents do: their kinds, as data per agent and version, and the fields of their input that a guard must look at.
 //!
 //! A tool that no table has is [`ToolKind::Unknown`] and counts as able to do anything. `table.rs` is the data, `fields.rs` finds
-//! commands, paths, patterns and addresses in an input.
+//! commands, code, paths, patterns and addresses in an input, with `patch.rs` and `statement.rs` for texts that name more.
 
 mod fields;
+pub(crate) mod patch;
+mod statement;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,16 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
         | ToolKind::Other
         | ToolKind::Unknown => &[],
     };
+    words_of(tool).iter().any(|part| words.contains(&part.as_str()))
+}
+
+/// True if a tool is called by moving files.
+fn moves(tool: &str) -> bool {
+    words_of(tool).iter().any(|word| ["move", "rename", "mv"].contains(&word.as_str()))
+}
+
+/// The words of a tool's own name, in lower case, without what stands for its server.
+fn words_of(tool: &str) -> Vec<String> {
     let own = tool.rsplit("__").next().unwrap_or(tool);
     // `runCommand`, `run_command` and `run-command` are the same words.
     let mut spread = String::new();
@@ -126,7 +138,8 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
         }
         spread.push(letter.to_ascii_lowercase());
     }
-    spread.split(['_', '-', '.', '/', ':']).any(|part| words.contains(&part))
+    let parts = spread.split(['_', '-', '.', '/', ':']).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::invoke::Call;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
+use crate::base::tools::patch::files;
 
 /// Most files of one patch that are looked at.
 const FILES_MAX: usize = 200;
@@ -29,7 +30,8 @@ impl Walker<'_> {
             self.doubt(super::DoubtKind::TooLarge, "a patch changes too many files", call.span);
         }
         let strip = strip.map(|it| it.known().and_then(|text| text.parse::<usize>().ok()));
-        for (file, kind) in files.into_iter().take(FILES_MAX) {
+        for (file, is_removed) in files.into_iter().take(FILES_MAX) {
+            let kind = if is_removed { TouchKind::Delete } else { TouchKind::Write };
             // Without a number it may be read in more than one way.
             let counts = match strip {
                 Some(Some(count)) => vec![count],
@@ -50,33 +52,27 @@ impl Walker<'_> {
             }
         }
     }
-}
 
-/// The files that the heads of a patch name, and what happens to each.
-fn files(patch: &str) -> Vec<(&str, TouchKind)> {
-    const MARKS: [&str; 6] =
-        ["--- ", "+++ ", "rename from ", "rename to ", "copy to ", "diff --git "];
-    let mut found = Vec::new();
-    for line in patch.lines() {
-        let Some((mark, rest)) = MARKS.iter().find_map(|it| Some((*it, line.strip_prefix(it)?)))
-        else {
-            continue;
-        };
-        // A time may follow after a tab.
-        let name = rest.split('\t').next().unwrap_or(rest).trim();
-        let name =
-            if mark == "diff --git " { name.rsplit(' ').next().unwrap_or(name) } else { name };
-        let name = name.trim_matches('"');
-        if name.is_empty() || name == "/dev/null" {
-            // What has no new name is removed.
-            if mark == "+++ "
-                && let Some((_, kind)) = found.last_mut()
-            {
-                *kind = TouchKind::Delete;
+    /// `apply_patch`, as some agents have it: the patch is its argument or what it reads.
+    pub(super) fn apply_patch(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let patch = match (words.first(), call.input) {
+            (Some(patch), _) => patch.clone(),
+            (None, Input::Text(text)) => text.clone(),
+            (None, Input::Given | Input::Piped | Input::File | Input::Listed(_)) => {
+                self.touch_at(
+                    TouchKind::Write,
+                    &Field::text("."),
+                    state,
+                    "apply_patch",
+                    call.span,
+                    true,
+                );
+                return;
             }
-            continue;
-        }
-        found.push((name, TouchKind::Write));
+        };
+        let own = Input::Text(patch);
+        let strip = Field::text("0");
+        let call = Call { input: &own, ..call };
+        self.patched("apply_patch", None, Some(&strip), state, call);
     }
-    found
 }

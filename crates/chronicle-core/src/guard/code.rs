@@ -149,6 +149,11 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
         return statements(code, paths);
     }
     let runner = has(RUNNERS).or_else(|| has(SHELL_RUNNERS).filter(|_| is_shell_like));
+    // In these languages a file may be the output of a program, or its input.
+    let opens = ["perl", "ruby"].iter().any(|name| interpreter.starts_with(name))
+        && code.contains("open")
+        && paths.iter().any(|text| is_pipe(text));
+    let runner = runner.copied().or(opens.then_some("open"));
     let runner =
         runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
     // What it removes is not in its text.
@@ -166,6 +171,14 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let too_many =
         (paths.len() >= TEXTS_MAX).then(|| "its code is too large to be looked at".to_owned());
     CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
+}
+
+/// True for the name of a file that means a program: `ls|`, `| sh` and `-|`.
+fn is_pipe(text: &str) -> bool {
+    let text = text.trim();
+    let begins = text.starts_with('|') && !text.starts_with("||");
+    let ends = text.ends_with('|') && !text.ends_with("||");
+    begins || ends
 }
 
 /// True if everything that is removed stands in quotes behind the word for it, or before it: `Path('a').unlink()`.

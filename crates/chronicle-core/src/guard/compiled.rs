@@ -3,6 +3,7 @@
 use super::facts::Whereabouts;
 use super::judgement::{RuleKind, RuleRef};
 use super::paths::PathPattern;
+use super::texts::long_options;
 use crate::definition::guard::{CommandRule, PathRule, Pattern, Rules};
 
 /// The rules in force at one place.
@@ -23,6 +24,8 @@ pub(super) struct RuleSet {
     pub(super) ask: Vec<Path>,
     pub(super) free: Vec<Path>,
     pub(super) sensitive: Vec<Sensitive>,
+    /// Long options that the command rules name, each once.
+    pub(super) options: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,6 +88,12 @@ impl RuleSet {
             let pattern = Pattern::lazy(&rule.pattern);
             Ok(Command { is_wide: pattern.names_operators(), pattern, rule: rule.clone() })
         });
+        // Patterns often spell these in two parts.
+        let usual = ["--recursive", "--force", "--delete"].map(str::to_owned);
+        let named = rules.commands.iter().flat_map(|rule| long_options(&rule.pattern));
+        let mut options: Vec<String> = named.chain(usual).collect();
+        options.sort_unstable();
+        options.dedup();
         let sensitive = rules.sensitive.iter().map(|rule| {
             Ok(Sensitive {
                 pattern: compile(&rule.path)?,
@@ -99,6 +108,7 @@ impl RuleSet {
             ask: paths(&rules.ask, RuleKind::AskPath),
             free: paths(&rules.free, RuleKind::Outside),
             sensitive: sensitive.collect::<Result<_, String>>()?,
+            options,
         })
     }
 }

@@ -9,7 +9,7 @@ use super::acts::{CommandFolder, CommandWord};
 use super::compiled::{Compiled, RuleSet};
 use super::facts::{Access, Acts, CallFacts, Looked, Reach, Whereabouts, Word};
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
-use super::patched::named_in;
+use crate::base::tools::patch::files as named_in;
 use super::paths::{Names, joined, relative};
 use super::protected::guards;
 use super::sieve::Sieve;

@@ -42,7 +42,7 @@ pub(super) fn code_of(
         statements(run, options)
     } else {
         let (_, options) = INTERPRETERS.iter().find(|(name, _)| run.program.starts_with(name))?;
-        argument(run, options)
+        argument(run, options).or_else(|| timed(run))
     };
     let code = code.or_else(|| document(doubt, run, command, marked))?;
     Some((run.program.clone(), code))
@@ -59,6 +59,14 @@ fn argument(run: &ProgramRun, options: &[&str]) -> Option<String> {
         }
     }
     (!code.is_empty()).then(|| code.join("\n"))
+}
+
+/// What `python -m timeit` measures: every word that follows is code, an option or a value of one.
+fn timed(run: &ProgramRun) -> Option<String> {
+    let words: Option<Vec<&str>> = run.words.iter().map(CommandWord::known).collect();
+    let words = words?;
+    let at = words.windows(2).position(|pair| pair == ["-m", "timeit"])?;
+    Some(words[at + 2..].join("\n"))
 }
 
 /// True if a word is one of the options, or letters of which the last one is: `-Atc`.

@@ -11,12 +11,13 @@ use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
 use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
-use super::protected::{Person, guards, holds, person_command};
+use super::perhaps::by_unknown;
+use super::protected::{Person, ends_us, guards, holds, person_command};
 use super::quotes::Marked;
-use super::texts::{RunText, of_run};
+use super::texts::{RunText, in_full, of_run};
 use crate::base::quote::line;
 use crate::base::tools::{ToolKind, says_it_destroys};
-use crate::definition::guard::{BUILT_IN_NAME, Found};
+use crate::definition::guard::Found;
 use crate::definition::workflow::Tools;
 
 /// Most commands and paths of one call that are looked at. More is not ordinary work, and a person may look at it.
@@ -90,8 +91,11 @@ impl Judge<'_> {
     /// What no worker may do.
     fn protected(&self) -> Judgement {
         let mut worst = Judgement::Clear;
+        let rule = || RuleRef::own(RuleKind::Protected, "a person's commands");
+        if let Some(why) = self.acts().iter().find_map(|acts| ends_us(&acts.runs)) {
+            return Judgement::Deny { rule: rule(), why };
+        }
         for run in self.acts().iter().flat_map(|acts| &acts.runs) {
-            let rule = || RuleRef::own(RuleKind::Protected, "a person's commands");
             match person_command(run) {
                 Some(Person::Surely(why)) => return Judgement::Deny { rule: rule(), why },
                 Some(Person::Perhaps(why)) => {
@@ -307,7 +311,9 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
 
 /// The first rule that matches one command.
 fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
-    by_texts(set, &of_run(run, homes)).or_stricter(by_unknown(set, run))
+    let mut texts = of_run(run, homes);
+    texts.extend(in_full(run, &set.options, homes));
+    by_texts(set, &texts).or_stricter(by_unknown(set, run, homes))
 }
 
 fn by_texts(set: &RuleSet, texts: &[RunText]) -> Judgement {
@@ -316,26 +322,8 @@ fn by_texts(set: &RuleSet, texts: &[RunText]) -> Judgement {
     told(command, texts.first().map_or("", |text| &text.text))
 }
 
-/// A rule of a person's about a program, one of whose words is known only in part: the rest may be just what the rule means. The built-in
-/// rules are about what can be known.
-fn by_unknown(set: &RuleSet, run: &Run) -> Judgement {
-    let program = run.program();
-    let begun = |word: &Word| match word {
-        Word::Unknown { begins } if begins.len() > 1 => Some(begins.clone()),
-        Word::Known(_) | Word::Glob(_) | Word::Unknown { .. } => None,
-    };
-    let begun: Vec<String> = run.words.iter().skip(1).filter_map(begun).collect();
-    let is_about = |command: &&Command| {
-        let source = command.pattern.source();
-        let is_theirs = command.rule.at.file != BUILT_IN_NAME && !program.is_empty();
-        is_theirs && source.contains(program) && begun.iter().any(|it| source.contains(it))
-    };
-    let Some(command) = set.commands.iter().find(is_about) else { return Judgement::Clear };
-    let why = format!("an argument of `{program}` is not known, and a rule is about `{program}`");
-    Judgement::Ask { rule: command.reference(), why }
-}
-
-fn is_in(command: &Command, text: &RunText) -> bool {
+/// True if a rule matches more than what a command is only told.
+pub(super) fn is_in(command: &Command, text: &RunText) -> bool {
     let source = command.pattern.source();
     command.pattern.find_in(&text.text).any(|found| match found {
         Found::At(range) => !text.is_only_text(&range, source),

@@ -36,6 +36,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
         searched(&found, call.tool, place, &mut looked);
     }
     for found in found {
+        let is_removed = matches!(found, Finding::Removed(_));
         match found {
             Finding::Command(text) => {
                 let acts = read(&text, &folder, place);
@@ -50,6 +51,18 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                         Reach::of(access_of(call.tool, kind), path, Some(""), place, call.tool);
                     looked.reaches.push(reach);
                 }
+            }
+            Finding::Written(path) | Finding::Removed(path) => {
+                let access = if is_removed { Access::Delete } else { Access::Write };
+                for path in as_tools_read(&path) {
+                    let reach = Reach::of(access, path, Some(""), place, call.tool);
+                    looked.reaches.push(reach);
+                }
+            }
+            Finding::Code { language, text } => {
+                let acts = read_code(&language, &text, &folder, place);
+                reaches_of(&acts, &folder, place, &mut looked.reaches);
+                looked.acts.push(acts);
             }
             Finding::Glob(glob) => {
                 // What it picks is found below where it begins, which is a path by itself.
@@ -80,7 +93,12 @@ fn searched(found: &[Finding], tool: &str, place: &Whereabouts, looked: &mut Loo
         match found {
             Finding::Path(path) => paths.extend(joined(path, Some(""), place)),
             Finding::Glob(glob) => sieve.glob(glob),
-            Finding::Command(_) | Finding::Perhaps(_) | Finding::Hidden => {}
+            Finding::Written(_)
+            | Finding::Removed(_)
+            | Finding::Code { .. }
+            | Finding::Command(_)
+            | Finding::Perhaps(_)
+            | Finding::Hidden => {}
         }
     }
     if paths.is_empty() {
@@ -237,6 +255,32 @@ fn told_path(touch: &Touch) -> Option<(&str, &str)> {
         Word::Known(path) => Some((&touch.by, path)),
         Word::Glob(_) | Word::Unknown { .. } => None,
     }
+}
+
+/// What code in a language would do.
+fn read_code(language: &str, text: &str, folder: &str, place: &Whereabouts) -> Acts {
+    let interpreter = match language {
+        "bash" | "sh" | "shell" | "zsh" | "dash" | "ksh" | "posix" | "shellscript" => {
+            return read(text, folder, place);
+        }
+        "sql" | "postgres" | "postgresql" | "mysql" | "sqlite" => "psql",
+        "javascript" | "js" | "typescript" | "ts" | "jsx" | "tsx" | "nodejs" | "node" => "node",
+        "py" | "python3" => "python",
+        "rb" => "ruby",
+        "" => "code",
+        other => other,
+    };
+    let code = vec![(interpreter.to_owned(), text.to_owned())];
+    if language.is_empty() {
+        // It may be that of a shell too. What cannot be read so is no doubt: it is most likely another one.
+        let unclear = Vec::new();
+        return Acts { unclear, code, ..read(text, folder, place) };
+    }
+    let has_own_words = ["powershell", "pwsh", "fish", "applescript", "batch", "cmd"];
+    let is_shell = has_own_words.contains(&interpreter);
+    let why = format!("`{interpreter}` has a language of its own");
+    let unclear = is_shell.then_some(Unclear { kind: UnclearKind::Code, why });
+    Acts { unclear: unclear.into_iter().collect(), code, ..Acts::default() }
 }
 
 /// What a command would do.

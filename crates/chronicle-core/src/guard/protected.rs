@@ -128,9 +128,7 @@ pub(super) fn person_command(run: &Run) -> Option<Person> {
     if run.program() == "chronicle" {
         return said(&run.words[1..]);
     }
-    if ["pkill", "killall", "skill"].contains(&run.program())
-        && run.known().any(|word| word.contains("chronicle") || is_part_of_our_name(word))
-    {
+    if ["pkill", "killall", "skill"].contains(&run.program()) && run.known().any(means_us) {
         return Some(Person::Surely("it would end the supervisor of this run".to_owned()));
     }
     if run.program() == "git" && cleans_all(run) {
@@ -153,6 +151,30 @@ pub(super) fn person_command(run: &Run) -> Option<Person> {
         Word::Known(text) => within(text),
         Word::Glob(_) | Word::Unknown { .. } => None,
     })
+}
+
+/// Why commands together would end the supervisor: one finds its process, and another ends what was found.
+pub(super) fn ends_us(runs: &[Run]) -> Option<String> {
+    const LISTERS: [&str; 4] = ["ps", "top", "lsof", "fuser"];
+    const PICKERS: [&str; 9] = ["grep", "egrep", "fgrep", "rg", "ag", "awk", "gawk", "mawk", "sed"];
+    let names_us = |run: &Run| run.known().any(means_us);
+    let lists = runs.iter().any(|run| LISTERS.contains(&run.program()));
+    let finds = |run: &Run| {
+        let name = run.program();
+        let is_finder = ["pgrep", "pidof"].contains(&name) || LISTERS.contains(&name);
+        (is_finder || lists && PICKERS.contains(&name)) && names_us(run)
+    };
+    // A process that is named by its number is no supervisor that was looked for.
+    let is_open = |word: &Word| !matches!(word, Word::Known(_));
+    let ends = |run: &Run| run.program() == "kill" && run.words.iter().any(is_open);
+    let why = "it would end the supervisor of this run";
+    (runs.iter().any(finds) && runs.iter().any(ends)).then(|| why.to_owned())
+}
+
+/// True for a word by which our process is found: our name, a part of it, or a pattern that does not find itself (`[c]hronicle`).
+fn means_us(word: &str) -> bool {
+    let plain = word.replace(['[', ']', '\\'], "");
+    plain.contains("chronicle") || is_part_of_our_name(&plain)
 }
 
 /// True for a pattern that means us among others.

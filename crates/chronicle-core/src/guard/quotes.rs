@@ -2,6 +2,7 @@
 //!
 //! It does not decide what runs; `Acts` do. It keeps a rule over whole lines from matching inside a message.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A command line with what is only text marked.
@@ -28,6 +29,9 @@ impl<'t> Marked<'t> {
             open: Vec::new(),
             waiting: Vec::new(),
             documents: Vec::new(),
+            lines: None,
+            counted: 0,
+            numbers: 0,
         };
         scan.all();
         Self { text, is_text: scan.is_text, documents: scan.documents }
@@ -95,6 +99,11 @@ struct Scan<'t> {
     /// Ends of here-documents whose bodies begin on the next line.
     waiting: Vec<Waiting>,
     documents: Vec<Document>,
+    /// Where each line begins, by what it says without the blanks before it. Made once: every here-document looks for its end.
+    lines: Option<BTreeMap<&'t [u8], Vec<usize>>>,
+    /// Up to where `((` and `))` were counted, and how many more of the first there are.
+    counted: usize,
+    numbers: i64,
 }
 
 /// A here-document whose body has not begun.
@@ -189,9 +198,7 @@ impl Scan<'_> {
     /// The beginning of a here-document, if it is one and no here-string or arithmetic.
     fn document(&mut self) {
         let rest = &self.bytes[self.at + 2..];
-        let before = &self.bytes[..self.at];
-        let count = |pair: &[u8]| before.windows(2).filter(|it| *it == pair).count();
-        if rest.first() == Some(&b'<') || count(b"((") > count(b"))") {
+        if rest.first() == Some(&b'<') || self.is_in_number() {
             self.at += 3;
             return;
         }
@@ -209,29 +216,52 @@ impl Scan<'_> {
         self.at += 2;
     }
 
-    fn body(&mut self, waiting: &Waiting) {
-        let end = waiting.end.as_slice();
-        let start = self.at;
-        let mut at = start;
-        while at < self.bytes.len() {
-            let line = self.bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-            let trimmed: &[u8] = line.trim_ascii_start();
-            if line == end || trimmed == end {
-                let (place, is_quoted) = (waiting.at, waiting.is_quoted);
-                self.documents.push(Document { at: place, body: start..at, is_quoted });
-                let body = &self.bytes[start..at];
-                let runs =
-                    !is_quoted && (body.contains(&b'`') || body.windows(2).any(|it| it == b"$("));
-                if !runs {
-                    self.is_text[start..at].fill(true);
-                }
-                self.at = at + line.len();
-                return;
+    /// True if more `((` than `))` stand before this place.
+    fn is_in_number(&mut self) -> bool {
+        while self.counted + 2 <= self.at {
+            match &self.bytes[self.counted..self.counted + 2] {
+                b"((" => self.numbers += 1,
+                b"))" => self.numbers -= 1,
+                _ => {}
             }
-            at += line.len() + 1;
+            self.counted += 1;
         }
-        // Without an end it is no here-document, as far as this goes.
+        self.numbers > 0
     }
+
+    /// Where the next line begins that says this, blanks before it aside.
+    fn next_line(&mut self, wanted: &[u8]) -> Option<usize> {
+        let bytes = self.bytes;
+        let lines = self.lines.get_or_insert_with(|| lines_of(bytes));
+        let places = lines.get(wanted)?;
+        places.get(places.partition_point(|place| *place < self.at)).copied()
+    }
+
+    fn body(&mut self, waiting: &Waiting) {
+        let start = self.at;
+        // Without an end it is no here-document, as far as this goes.
+        let Some(at) = self.next_line(&waiting.end) else { return };
+        let (place, is_quoted) = (waiting.at, waiting.is_quoted);
+        self.documents.push(Document { at: place, body: start..at, is_quoted });
+        let body = &self.bytes[start..at];
+        let runs = !is_quoted && (body.contains(&b'`') || body.windows(2).any(|it| it == b"$("));
+        if !runs {
+            self.is_text[start..at].fill(true);
+        }
+        let line = self.bytes[at..].iter().position(|byte| *byte == b'\n');
+        self.at = line.map_or(self.bytes.len(), |length| at + length);
+    }
+}
+
+/// Where each line begins, by what it says without the blanks before it.
+fn lines_of(bytes: &[u8]) -> BTreeMap<&[u8], Vec<usize>> {
+    let mut found: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+    let mut at = 0;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        found.entry(line.trim_ascii_start()).or_default().push(at);
+        at += line.len() + 1;
+    }
+    found
 }
 
 #[cfg(test)]

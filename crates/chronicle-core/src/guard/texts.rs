@@ -313,7 +313,7 @@ fn respelled(run: &Run) -> Vec<String> {
     match run.program() {
         "rm" => respelled_rm(run),
         name if is_database(name) => vec![without_comments(&line_of(run))],
-        "git" => respelled_push(run).into_iter().chain(respelled_long(run)).collect(),
+        "git" => respelled_push(run),
         _ => Vec::new(),
     }
 }
@@ -352,30 +352,86 @@ fn respelled_rm(run: &Run) -> Vec<String> {
     options.iter().map(|options| format!("rm {options} {operands}")).collect()
 }
 
-/// Options of git that rules name. Any beginning that means no other option stands for one.
-const GIT_LONG: &[&str] = &[
-    "--hard",
-    "--force",
-    "--mirror",
-    "--prune",
-    "--delete",
-    "--no-verify",
-    "--merge",
-    "--keep",
-    "--expire",
-    "--dry-run",
+/// Programs that take any beginning of a long option for it, as long as it means no other one.
+const CUTTING: &[&str] = &[
+    "git",
+    "rm",
+    "chmod",
+    "chown",
+    "chgrp",
+    "cp",
+    "mv",
+    "ln",
+    "install",
+    "shred",
+    "truncate",
+    "tee",
+    "tar",
+    "curl",
+    "wget",
+    "pkill",
+    "killall",
+    "kill",
+    "mount",
+    "umount",
+    "systemctl",
+    "useradd",
+    "userdel",
+    "usermod",
+    "wipefs",
+    "sfdisk",
+    "losetup",
+    "psql",
+    "mysql",
+    "mariadb",
+    "dropdb",
+    "patch",
+    "gpg",
+    "sed",
+    "grep",
+    "sort",
+    "make",
 ];
+/// Most readings of one command whose options are cut short.
+const READINGS_MAX: usize = 8;
 
-fn respelled_long(run: &Run) -> Option<String> {
-    let whole = |word: &str| {
+/// The same with whole names for long options that are cut short, where rules name them: every name that may be meant.
+pub(super) fn in_full(run: &Run, options: &[String], homes: &[String]) -> Vec<RunText> {
+    if !CUTTING.contains(&run.program()) {
+        return Vec::new();
+    }
+    let names = |word: &Word| -> Vec<Word> {
+        let Word::Known(word) = word else { return Vec::new() };
+        let (name, value) = word.find('=').map_or((word.as_str(), ""), |at| word.split_at(at));
         let is_cut =
-            |long: &&&str| word.len() > 3 && word.len() < long.len() && long.starts_with(word);
-        GIT_LONG.iter().find(is_cut).map(|long| (*long).to_owned())
+            |long: &&String| name.len() > 2 && name.len() < long.len() && long.starts_with(name);
+        let whole = |long: &String| Word::Known(format!("{long}{value}"));
+        options.iter().filter(is_cut).map(whole).collect()
     };
-    let words: Vec<String> = run.words.iter().map(plain).collect();
-    let is_other = words.iter().any(|word| whole(word).is_some());
-    let spelled = words.iter().skip(1).map(|word| whole(word).unwrap_or_else(|| word.clone()));
-    is_other.then(|| format!("git {}", spelled.collect::<Vec<_>>().join(" ")))
+    let all: Vec<Vec<Word>> = run.words.iter().map(names).collect();
+    let readings = all.iter().map(Vec::len).max().unwrap_or(0).min(READINGS_MAX);
+    let reading = |at: usize| {
+        let words = run.words.iter().zip(&all);
+        let words = words
+            .map(|(word, names)| names.get(at).or_else(|| names.last()).unwrap_or(word).clone());
+        of_run(&Run { words: words.collect() }, homes)
+    };
+    (0..readings).flat_map(reading).collect()
+}
+
+/// The long options that the text of a pattern names.
+pub(super) fn long_options(pattern: &str) -> Vec<String> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let mut found = Vec::new();
+    for (at, _) in pattern.match_indices("--") {
+        let rest = pattern.get(at + 2..).unwrap_or_default();
+        let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+        let name = rest[..end].trim_end_matches('-');
+        if name.len() > 1 && !name.starts_with('-') {
+            found.push(format!("--{name}"));
+        }
+    }
+    found
 }
 
 fn respelled_push(run: &Run) -> Vec<String> {

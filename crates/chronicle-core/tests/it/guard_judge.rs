@@ -258,3 +258,34 @@ fn a_person_is_asked_about_the_secrets_of_the_project() {
         "a rule of the project"
     );
 }
+
+#[test]
+fn a_word_that_nobody_knows_may_be_what_a_rule_of_a_person_means() {
+    let text = "bashToolPatterns:\n  - {pattern: '\\bfrob\\s+--boom\\b', reason: x}\n  - {pattern: '^tool\\s+(?:drop|burn)\\b', reason: y}\n  - {pattern: '\\bgit\\s+push\\b', reason: z}\n";
+    let rules = compiled(&[rules("own.yaml", text)]);
+    for command in
+        ["frob $BOOM", "frob \"$1\"", "frob a; frob $X b", "tool $VERB now", "git $CMD", "tool $A"]
+    {
+        let judged = on_command(&rules, command);
+        assert!(matches!(judged, Judgement::Ask { .. }), "{command}: {judged:?}");
+        assert_eq!(kind(&judged), Some(RuleKind::Command), "{command}");
+    }
+    for command in
+        ["frob x", "frob x $BOOM", "tool list $X", "git add $FILE", "other $BOOM", "echo frob $X"]
+    {
+        assert_eq!(on_command(&rules, command), Judgement::Clear, "{command}");
+    }
+}
+
+#[test]
+fn an_option_that_is_cut_short_is_what_a_rule_names() {
+    let text = "bashToolPatterns:\n  - {pattern: '\\bgit\\b.*--no-verify\\b', reason: x}\n";
+    let rules = compiled(&[rules("own.yaml", text)]);
+    for command in ["git commit --no-verif -m a", "git push --no-ver", "git commit --no-verify"] {
+        assert!(matches!(on_command(&rules, command), Judgement::Deny { .. }), "{command}");
+    }
+    for command in ["git commit -m 'about --no-ver'", "git log --no-merges", "cargo test --no-ver"]
+    {
+        assert_eq!(on_command(&rules, command), Judgement::Clear, "{command}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ToolKind;
+use super::{ToolKind, moves, patch, says_it_does, statement};
 
 /// Deepest nesting of an input that is looked at. What lies deeper is reported as hidden.
 const DEPTH_MAX: usize = 16;
@@ -67,7 +67,33 @@ const GLOBS: &[&str] = &["glob", "include", "globs", "filepattern", "includes"];
 /// Fields that hold an address, which may be that of a file.
 const ADDRESSES: &[&str] = &["url", "uri", "urls", "href", "address"];
 /// Fields that hold a command.
-const COMMANDS: &[&str] = &["command", "cmd", "script", "commands", "shellcommand", "bash"];
+const COMMANDS: &[&str] =
+    &["command", "cmd", "script", "commands", "shellcommand", "bash", "argv", "commandline"];
+/// Fields that hold a program, whose arguments are in another one.
+const PROGRAMS: &[&str] = &["program", "executable", "exe", "bin", "binary", "command", "cmd"];
+const ARGUMENTS: &[&str] = &["args", "arguments", "argv", "parameters"];
+/// Fields that hold a program's text, and those that say in which language it is.
+const CODE: &[&str] = &["code", "sourcecode", "pythoncode", "jscode"];
+const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter", "kernel"];
+/// Fields that name where something goes to, or where the tool works, and not what it takes away.
+const TARGETS: &[&str] = &[
+    "destination",
+    "dest",
+    "dst",
+    "destinationpath",
+    "to",
+    "newpath",
+    "target",
+    "targetpath",
+    "targetfile",
+    "output",
+    "outputfile",
+    "outputpath",
+];
+const WORKPLACES: &[&str] =
+    &["cwd", "workdir", "workingdir", "workingdirectory", "root", "rootdir", "rootpath"];
+/// Fields that name a folder: for who moves files, where they are.
+const FOLDERS: &[&str] = &["dir", "directory", "folder", "location"];
 
 /// One text of an input that a guard looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +104,17 @@ pub enum Finding {
     Glob(String),
     /// Runs in a shell, as far as its field tells.
     Command(String),
+    /// Names a file that is written.
+    Written(String),
+    /// Names a file that is removed, or moved away.
+    Removed(String),
+    /// The text of a program.
+    Code {
+        /// Its language in lower case; empty if nothing says in which it is.
+        language: String,
+        /// All of it, as the field has it.
+        text: String,
+    },
     /// Looks like a path, in a field that does not say so.
     Perhaps(String),
     /// Something lies too deep, or there is too much of it.
@@ -89,7 +126,17 @@ pub enum Finding {
 /// Commands are found for tools that may run them. For those that are known not to, a field `command` is only a text.
 pub fn found_in(tool: &str, kind: ToolKind, input: &Value) -> Vec<Finding> {
     let picks = kind == ToolKind::Search && !is_regex_search(tool);
-    let mut search = Search { kind, picks, left: TEXTS_MAX, found: Vec::new() };
+    let is_open = matches!(kind, ToolKind::Mcp | ToolKind::Unknown);
+    let mut search = Search {
+        tool,
+        kind,
+        picks,
+        moves: is_open && moves(tool),
+        removes: is_open && says_it_does(tool, ToolKind::Delete),
+        around: Around::default(),
+        left: TEXTS_MAX,
+        found: Vec::new(),
+    };
     search.walk("", input, DEPTH_MAX);
     search.found
 }
@@ -100,15 +147,45 @@ fn is_regex_search(tool: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(tool))
 }
 
-struct Search {
+struct Search<'t> {
+    tool: &'t str,
     kind: ToolKind,
     /// True if `pattern` picks files.
     picks: bool,
+    /// True if the tool's name says that it moves files, or removes them.
+    moves: bool,
+    removes: bool,
+    around: Around,
     left: usize,
     found: Vec<Finding>,
 }
 
-impl Search {
+/// What other fields beside one say about it.
+#[derive(Default)]
+struct Around {
+    language: Option<String>,
+    /// True if one names a file: code beside it is written there.
+    has_path: bool,
+}
+
+impl Around {
+    fn of(fields: &serde_json::Map<String, Value>) -> Self {
+        let language = fields.iter().find(|(name, _)| is_one(LANGUAGES, name));
+        let language = language.and_then(|(_, value)| value.as_str());
+        let has_path = fields.keys().any(|name| is_one(PATHS, name) && !is_one(WORKPLACES, name));
+        Self { language: language.map(|it| it.trim().to_lowercase()), has_path }
+    }
+
+    /// True if a language is named that is no shell's.
+    fn is_other_language(&self) -> bool {
+        self.language.as_deref().is_some_and(|it| !SHELLS.contains(&it))
+    }
+}
+
+/// Names of languages that are those of shells.
+const SHELLS: &[&str] = &["", "bash", "sh", "shell", "zsh", "dash", "ksh", "posix", "shellscript"];
+
+impl Search<'_> {
     fn walk(&mut self, field: &str, value: &Value, depth: usize) {
         if depth == 0 || self.left == 0 {
             if self.found.last() != Some(&Finding::Hidden) {
@@ -128,9 +205,12 @@ impl Search {
             }
             Value::Array(items) => items.iter().for_each(|item| self.walk(field, item, depth - 1)),
             Value::Object(fields) => {
+                self.program(fields);
+                let around = std::mem::replace(&mut self.around, Around::of(fields));
                 for (name, value) in fields {
                     self.walk(name, value, depth - 1);
                 }
+                self.around = around;
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -138,6 +218,72 @@ impl Search {
 
     fn may_run(&self) -> bool {
         matches!(self.kind, ToolKind::Run | ToolKind::Mcp | ToolKind::Unknown)
+    }
+
+    /// A program in one field, and its arguments in another.
+    fn program(&mut self, fields: &serde_json::Map<String, Value>) {
+        if !self.may_run() {
+            return;
+        }
+        let one = |names: &[&str]| fields.iter().find(|(name, _)| is_one(names, name));
+        let Some((field, value)) = one(PROGRAMS) else { return };
+        let Some(program) = value.as_str() else { return };
+        // Without arguments elsewhere it is found by itself.
+        if one(ARGUMENTS).is_none() && is_one(COMMANDS, field) {
+            return;
+        }
+        let arguments = match one(ARGUMENTS).map(|(_, value)| value) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(items)) => {
+                let word =
+                    |item: &Value| item.as_str().map_or_else(|| quoted(&item.to_string()), quoted);
+                items.iter().map(word).collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
+        };
+        self.left = self.left.saturating_sub(1);
+        self.found.push(Finding::Command(format!("{program} {arguments}").trim_end().to_owned()));
+    }
+
+    /// The files that a patch names; whether it is one.
+    fn patch(&mut self, text: &str) -> bool {
+        let files = patch::files(text);
+        if files.len() > self.left {
+            self.found.push(Finding::Hidden);
+        }
+        let is_patch = !files.is_empty();
+        for (file, is_removed) in files.into_iter().take(self.left) {
+            let finding = if is_removed { Finding::Removed } else { Finding::Written };
+            // Git writes a folder of its own before each.
+            let plain = file.strip_prefix("a/").or_else(|| file.strip_prefix("b/"));
+            self.found.extend(plain.map(|file| finding(file.to_owned())));
+            self.found.push(finding(file.to_owned()));
+        }
+        is_patch
+    }
+
+    /// Code or statements, if a field holds some.
+    fn code(&self, field: &str, text: &str) -> Option<Finding> {
+        let language = self.around.language.clone();
+        let is_written = self.around.has_path && language.is_none();
+        let is_code = is_one(CODE, field) && !is_written;
+        let is_script = is_one(COMMANDS, field) && self.around.is_other_language();
+        if is_code || is_script {
+            let language = language.unwrap_or_default();
+            return Some(Finding::Code { language, text: text.to_owned() });
+        }
+        statement::is_in(self.tool, &plain(field), text)
+            .then(|| Finding::Code { language: "sql".to_owned(), text: text.to_owned() })
+    }
+
+    /// What is done to the path of a field.
+    fn path(&self, field: &str, path: String) -> Finding {
+        let is_source = !is_one(TARGETS, field) && !is_one(WORKPLACES, field);
+        let is_moved = self.moves && is_source && !is_one(FOLDERS, field);
+        if is_moved || self.removes && is_source {
+            return Finding::Removed(path);
+        }
+        Finding::Path(path)
     }
 
     fn words(&mut self, items: &[Value]) {
@@ -157,7 +303,13 @@ impl Search {
 
     fn text(&mut self, field: &str, text: &str) {
         let is_short = text.len() <= PATH_MAX && !text.contains('\n') && !text.trim().is_empty();
-        let found = if self.may_run() && (is_one(COMMANDS, field) || self.is_bare(field)) {
+        if patch::is_for(self.tool, self.kind) && self.patch(text) {
+            return;
+        }
+        let code = if self.may_run() { self.code(field, text) } else { None };
+        let found = if let Some(code) = code {
+            code
+        } else if self.may_run() && (is_one(COMMANDS, field) || self.is_bare(field)) {
             Finding::Command(text.to_owned())
         } else if is_one(ADDRESSES, field) {
             match file_address(text) {
@@ -169,7 +321,7 @@ impl Search {
         } else if is_one(GLOBS, field) || self.picks && is_one(&["pattern", "patterns"], field) {
             Finding::Glob(text.to_owned())
         } else if is_one(PATHS, field) {
-            Finding::Path(file_address(text).unwrap_or_else(|| text.to_owned()))
+            self.path(field, file_address(text).unwrap_or_else(|| text.to_owned()))
         } else if self.is_open() && looks_like_a_path(text) {
             Finding::Perhaps(file_address(text).unwrap_or_else(|| text.to_owned()))
         } else {
@@ -190,9 +342,12 @@ impl Search {
 }
 
 fn is_one(names: &[&str], field: &str) -> bool {
-    let plain: String =
-        field.chars().filter(|it| !"_-".contains(*it)).flat_map(char::to_lowercase).collect();
-    names.contains(&plain.as_str())
+    names.contains(&plain(field).as_str())
+}
+
+/// The name of a field in lower case and without `_` and `-`.
+fn plain(field: &str) -> String {
+    field.chars().filter(|it| !"_-".contains(*it)).flat_map(char::to_lowercase).collect()
 }
 
 /// The path of an address of a file, such as `file:///etc/hosts`.
@@ -251,7 +406,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::Finding::{Command, Glob, Hidden, Path, Perhaps};
+    use super::Finding::{Code, Command, Glob, Hidden, Path, Perhaps, Removed, Written};
     use super::*;
 
     fn text(of: &str) -> String {
@@ -283,6 +438,46 @@ mod tests {
         assert!(found.contains(&Perhaps(text(".env"))), "{found:?}");
         assert!(found.contains(&Command(text("sh -c 'ls x'"))), "{found:?}");
         assert_eq!(found_in("todo", ToolKind::Other, &json!({"what": ".env"})), []);
+    }
+
+    #[test]
+    fn a_program_and_its_arguments_are_one_command() {
+        let found = |input: Value| found_in("mcp__a__b", ToolKind::Mcp, &input);
+        for input in [
+            json!({"program": "rm", "args": ["-rf", "a b"]}),
+            json!({"deep": {"executable": "rm", "arguments": "-rf 'a b'"}}),
+            json!({"argv": ["rm", "-rf", "a b"]}),
+        ] {
+            assert!(found(input.clone()).contains(&Command(text("rm -rf 'a b'"))), "{input}");
+        }
+        assert_eq!(found(json!({"args": ["-k", "x"]})), []);
+        assert_eq!(found_in("todo", ToolKind::Other, &json!({"program": "rm", "args": ["x"]})), []);
+    }
+
+    #[test]
+    fn code_and_statements_are_found_with_their_language() {
+        let found = |input: Value| found_in("mcp__a__call", ToolKind::Mcp, &input);
+        let code = |language: &str, of: &str| Code { language: text(language), text: text(of) };
+        assert_eq!(found(json!({"code": "x", "language": "Python"})), [code("python", "x")]);
+        assert_eq!(found(json!({"script": "x", "lang": "js"})), [code("js", "x")]);
+        assert_eq!(found(json!({"script": "x", "language": "bash"})), [Command(text("x"))]);
+        assert_eq!(found(json!({"code": "x y", "path": "a"})), [Path(text("a"))]);
+        assert_eq!(found(json!({"query": "drop table a"})), [code("sql", "drop table a")]);
+        assert_eq!(found(json!({"query": "why drop a table"})), []);
+    }
+
+    #[test]
+    fn what_is_moved_or_removed_is_told_from_where_it_goes() {
+        let found = |tool: &str, input: Value| found_in(tool, ToolKind::Mcp, &input);
+        let moved = json!({"source": "a", "destination": "b", "cwd": "/x"});
+        let expected = [Path(text("/x")), Path(text("b")), Removed(text("a"))];
+        assert_eq!(found("mcp__fs__move_file", moved), expected);
+        let removed = json!({"path": "a", "cwd": "/x"});
+        let expected = [Path(text("/x")), Removed(text("a"))];
+        assert_eq!(found("mcp__fs__delete_file", removed), expected);
+        let patch = json!({"input": "*** Begin Patch\n*** Delete File: a\n*** Add File: b\n+x"});
+        let found = found_in("apply_patch", ToolKind::Edit, &patch);
+        assert_eq!(found, [Removed(text("a")), Written(text("b"))]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What the tools of agents do: their kinds, as data per agent and version, and the fields of their input that a guard must look at.
 //!
 //! A tool that no table has is [`ToolKind::Unknown`] and counts as able to do anything. `table.rs` is the data, `fields.rs` finds
-//! commands, paths, patterns and addresses in an input.
+//! commands, code, paths, patterns and addresses in an input, with `patch.rs` and `statement.rs` for texts that name more.
 
 mod fields;
+pub(crate) mod patch;
+mod statement;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -126,7 +128,12 @@ pub fn says_it_destroys(tool: &str) -> bool {
     words_of(tool).first().is_some_and(|first| WORDS.contains(&first.as_str()))
 }
 
-/// The words of a tool's own name, in lower case.
+/// True if a tool is called by moving files.
+fn moves(tool: &str) -> bool {
+    words_of(tool).iter().any(|word| ["move", "rename", "mv"].contains(&word.as_str()))
+}
+
+/// The words of a tool's own name, in lower case, without what stands for its server.
 fn words_of(tool: &str) -> Vec<String> {
     let own = tool.rsplit("__").next().unwrap_or(tool);
     // `runCommand`, `run_command` and `run-command` are the same words.
@@ -137,8 +144,8 @@ fn words_of(tool: &str) -> Vec<String> {
         }
         spread.push(letter.to_ascii_lowercase());
     }
-    let words = spread.split(['_', '-', '.', '/', ':']).filter(|word| !word.is_empty());
-    words.map(str::to_owned).collect()
+    let parts = spread.split(['_', '-', '.', '/', ':']).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

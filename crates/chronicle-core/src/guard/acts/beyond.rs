@@ -4,7 +4,7 @@ use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
 use super::value::Field;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
 use super::{DoubtKind, TouchKind};
 
 impl Walker<'_> {
@@ -28,8 +28,7 @@ impl Walker<'_> {
                 }
             }
         }
-        let reads_commands = matches!(name, "ed" | "ex")
-            && !matches!(call.input, super::walk::Input::Given)
+        let reads_commands = matches!(name, "ed" | "ex") && !matches!(call.input, Input::Given)
             || matches!(name, "vi" | "vim" | "nvim") && found.has(&["e", "s", "es"]);
         if reads_commands {
             self.doubt(DoubtKind::Code, &format!("`{name}` reads commands of its own"), call.span);
@@ -96,12 +95,37 @@ impl Walker<'_> {
         }
     }
 
+    /// Commands of `sftp`, which it reads: what they do to another machine is looked at only where they are known to get something.
+    fn transferred(&mut self, found: &Read, call: Call<'_>) {
+        const MILD: [&str; 13] = [
+            "get", "mget", "reget", "ls", "lls", "cd", "lcd", "pwd", "lpwd", "bye", "exit", "quit",
+            "version",
+        ];
+        let is_mild = |line: &str| {
+            let word = line.split_whitespace().next().unwrap_or("#");
+            word.starts_with('#') || MILD.contains(&word.trim_start_matches(['-', '@']))
+        };
+        let reads_file = found.has(&["b"]);
+        let is_known = match call.input {
+            Input::Given => !reads_file,
+            Input::Text(text) => {
+                text.known().is_some_and(|text| text.lines().all(is_mild)) && !reads_file
+            }
+            Input::Piped | Input::File | Input::Listed(_) => false,
+        };
+        if !is_known {
+            let why = "`sftp` reads commands for another machine that are not looked at";
+            self.doubt(DoubtKind::Text, why, call.span);
+        }
+    }
+
     /// What programs touch besides their arguments.
     pub(super) fn beyond(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         let here = Field::text(".");
         self.given_to_build(name, found, state, call);
         self.hidden_paths(name, found, state, call);
         match name {
+            "sftp" => self.transferred(found, call),
             "rsync" => {
                 let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));
                 if let Some((last, before)) = found.operands.split_last() {

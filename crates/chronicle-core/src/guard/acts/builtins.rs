@@ -144,6 +144,10 @@ impl Walker<'_> {
         let Some(file) = words.first() else { return };
         self.touch(TouchKind::Read, file, state, "source", call.span);
         self.run_written(file, Some("bash"), state, call);
+        if let Some(text) = self.printed_at(file) {
+            self.text(&text, state, &Input::Piped, Dialect::Bash, call.span);
+            return;
+        }
         if super::shells::is_stream(file) || !file.is_known() {
             if super::shells::is_stream(file)
                 && let Input::Text(text) = call.input
@@ -172,6 +176,9 @@ impl Walker<'_> {
             } else {
                 break;
             }
+        }
+        if rest.is_empty() {
+            self.gathers(call.redirections, state);
         }
         if !rest.is_empty() {
             self.start(rest, state, call);

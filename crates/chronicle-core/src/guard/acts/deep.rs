@@ -16,7 +16,7 @@ impl Walker<'_> {
     pub(super) fn deep_of(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         let Some(sieve) = sieve_of(name, found) else { return };
         if ["cp", "rsync", "ditto", "scp"].contains(&name) {
-            return self.copied(name, found, &sieve, state, call);
+            return self.copied_below(name, found, &sieve, state, call);
         }
         let searches = !matches!(name, "diff" | "zip");
         let given = ["e", "f", "regexp", "file"];
@@ -32,7 +32,7 @@ impl Walker<'_> {
     }
 
     /// What copies read, and where it lands.
-    fn copied(&mut self, name: &str, found: &Read, sieve: &Sieve, state: &State, call: Call<'_>) {
+    fn copied_below(&mut self, name: &str, found: &Read, sieve: &Sieve, state: &State, call: Call<'_>) {
         let folder = found.values(&["t", "target-directory"]).next().cloned();
         let Some((last, before)) = found.operands.split_last() else { return };
         let (from, to) = match folder {

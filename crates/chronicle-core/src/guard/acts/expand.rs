@@ -4,7 +4,7 @@ use super::parameter::together;
 use super::split::{Building, push_pattern, split};
 use super::state::State;
 use super::value::{Field, Piece, Value};
-use super::walk::{Input, Walker};
+use super::walk::Walker;
 use super::{ByteSpan, DoubtKind};
 use crate::base::bash::braces;
 use crate::base::bash::tree::{Part, Word};
@@ -225,10 +225,7 @@ impl Walker<'_> {
                 self.expression(parts, state, span);
                 Got::One(Field::of(Piece::Number))
             }
-            Part::Process(script) => {
-                self.script(script, &mut state.clone(), &Input::Piped);
-                Got::One(Field::text("/dev/fd/63"))
-            }
+            Part::Process(script) => Got::One(self.process(script, state)),
         }
     }
 }

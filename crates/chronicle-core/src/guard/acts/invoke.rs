@@ -12,7 +12,7 @@ use crate::base::bash::tree::{Assigned, Assignment, Command, Part, Redirection, 
 const SELF_CALLS_MAX: usize = 2;
 
 /// As many arguments as a function is taken to look at.
-const LISTED_MAX: usize = 9;
+pub(super) const LISTED_MAX: usize = 9;
 
 /// Most members of a list that are known one by one.
 const LIST_MAX: usize = 256;

@@ -6,14 +6,15 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
-//! programs that start others, `shells.rs` and `written.rs` for texts that are commands again. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs`, `special.rs` and `deep.rs` know what a table cannot say.
+//! programs that start others, `shells.rs`, `written.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
+//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
 mod builtins;
+mod copies;
 mod declare;
 mod deep;
 mod expand;
@@ -29,6 +30,7 @@ mod options;
 mod output;
 mod parameter;
 mod patches;
+mod process;
 mod record;
 mod redirect;
 mod remote;

@@ -22,7 +22,10 @@ impl Walker<'_> {
     /// What commands between `$(` and `)` print.
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Field {
         let mut own = state.clone();
+        // What they print goes nowhere else.
+        let sinks = std::mem::take(&mut self.sinks);
         self.script(script, &mut own, &Input::Given);
+        self.sinks = sinks;
         match self.handed_on_by(script, state) {
             Input::Listed(listing) => Field::of(Piece::Listed(listing)),
             Input::Text(field) => without_line_ends(field),
@@ -57,6 +60,12 @@ impl Walker<'_> {
         let rest = fields.get(1..).unwrap_or_default();
         if matches!(input, Input::Listed(_)) && passes(base(first), rest) {
             return narrowed(input, base(first), rest);
+        }
+        if base(first) == "cat" && rest.iter().all(|it| it.known() == Some("-")) {
+            let read = self.redirections(&command.redirections, &mut state.clone(), input);
+            if matches!(read, Input::Text(_)) {
+                return read;
+            }
         }
         if let Some(listing) = shown(base(first), rest) {
             return Input::Listed(listing);

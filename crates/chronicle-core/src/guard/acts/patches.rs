@@ -6,7 +6,7 @@ use super::value::Field;
 use super::walk::{Input, Walker};
 use super::{CommandWord, PatchFile, TouchKind};
 use crate::base::bash::tree::{Redirection, Target};
-use crate::guard::patched::named_in;
+use crate::base::tools::patch::files as named_in;
 
 /// Most files of one patch that are looked at.
 const FILES_MAX: usize = 200;
@@ -126,6 +126,25 @@ impl Walker<'_> {
             }
         }
         files
+    }
+
+    /// `apply_patch`, as some agents have it: the patch is its argument or what it reads.
+    pub(super) fn apply_patch(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let strip = Field::text("0");
+        let patching = Patching { folder: None, strip: Some(&strip), files: &[] };
+        match (words.first(), call.input) {
+            (Some(patch), _) => {
+                let own = Input::Text(patch.clone());
+                self.patched("apply_patch", &patching, state, Call { input: &own, ..call });
+            }
+            (None, Input::Text(_) | Input::File) => {
+                self.patched("apply_patch", &patching, state, call);
+            }
+            (None, Input::Given | Input::Piped | Input::Listed(_)) => {
+                let here = Field::text(".");
+                self.touch_at(TouchKind::Write, &here, state, "apply_patch", call.span, true);
+            }
+        }
     }
 }
 

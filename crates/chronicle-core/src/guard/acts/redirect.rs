@@ -42,7 +42,8 @@ impl Walker<'_> {
             let fields = self.words(std::slice::from_ref(word), state);
             if let ("<", [Part::Process(script)]) = (redirection.operator, word.parts.as_slice())
                 && is_input
-                && let found @ Input::Listed(_) = self.handed_on_by(script, state)
+                && let found @ (Input::Listed(_) | Input::Text(_)) =
+                    self.handed_on_by(script, state)
             {
                 input = found;
                 continue;

@@ -70,6 +70,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         1,
         false,
     ),
+    wrapper("logsave", "-:asv", 1, false),
     wrapper("caffeinate", "-:disum t w", 0, false),
     wrapper(
         "xvfb-run",

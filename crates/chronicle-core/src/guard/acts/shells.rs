@@ -1,6 +1,6 @@
 //! Programs that run a text: shells, and languages whose code is only known to be code.
 
-use super::invoke::{Call, base};
+use super::invoke::{Call, LISTED_MAX, base};
 use super::options::{Valued, read};
 use super::state::State;
 use super::value::{Field, Value};
@@ -163,11 +163,15 @@ impl Walker<'_> {
                     self.run_written(file, Some(name), state, call);
                 }
             }
-            Some((file, arguments)) if !reads_input && file.begins().starts_with("/dev/fd") => {
-                let _ = arguments;
-                self.doubt(DoubtKind::Text, "a shell runs what another command prints", call.span);
+            Some((file, _)) if !reads_input && file.begins().starts_with("/dev/fd") => {
+                if let Some(text) = self.printed_at(file) {
+                    self.text(&text, &mut child(state), &Input::Piped, dialect, call.span);
+                } else {
+                    let why = "a shell runs what another command prints";
+                    self.doubt(DoubtKind::Text, why, call.span);
+                }
             }
-            _ => self.input_text(state, dialect, call),
+            _ => self.input_text(name, state, dialect, call),
         }
     }
 
@@ -186,18 +190,24 @@ impl Walker<'_> {
         };
         let mut own = child(state);
         let is_certain = |field: &Field| {
-            field.is_known() || matches!(field.to_word(), super::CommandWord::Glob(_))
+            let is_glob = matches!(field.to_word(), super::CommandWord::Glob(_));
+            field.is_known() || is_glob || field.listing().is_some()
         };
-        let arguments = arguments.get(1..).unwrap_or_default();
-        own.arguments = Some(arguments.to_vec()).filter(|all| all.iter().all(is_certain));
+        let mut arguments = arguments.get(1..).unwrap_or_default().to_vec();
+        // One of the files that were found, or any number of them.
+        if let Some(last) = arguments.last().filter(|it| it.listing().is_some()).cloned() {
+            arguments.resize(arguments.len().max(LISTED_MAX), last);
+        }
+        own.arguments = Some(arguments).filter(|all| all.iter().all(is_certain));
         self.text(text, &mut own, call.input, dialect, call.span);
     }
 
     /// A shell that reads its commands.
-    fn input_text(&mut self, state: &State, dialect: Dialect, call: Call<'_>) {
+    fn input_text(&mut self, name: &str, state: &State, dialect: Dialect, call: Call<'_>) {
         match call.input {
+            Input::Given => {}
             // A script like any other, and told as a file that is read.
-            Input::File | Input::Given => {}
+            Input::File => self.run_read(name, state, call),
             Input::Piped | Input::Listed(_) => {
                 self.doubt(DoubtKind::Text, "a shell runs what another command prints", call.span);
             }
@@ -231,10 +241,12 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+        let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
         let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
         let changes = is_in_place && options.has(&["i"]);
-        if has_code || options.has_unknown {
+        if has_code || is_timed || options.has_unknown {
             self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+            let rest = if is_timed { &[] } else { rest };
             for file in rest {
                 let kind = if changes { TouchKind::Write } else { TouchKind::Maybe };
                 self.touch(kind, file, state, name, call.span);
@@ -265,6 +277,9 @@ impl Walker<'_> {
             }
             None if options.has(&["V", "v", "version", "h", "help"]) => {}
             _ => {
+                if rest.is_empty() && matches!(call.input, Input::File) {
+                    self.run_read(name, state, call);
+                }
                 if !matches!(call.input, Input::Given | Input::File) || !rest.is_empty() {
                     self.doubt(
                         DoubtKind::Code,

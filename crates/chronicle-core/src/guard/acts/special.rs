@@ -31,6 +31,7 @@ impl Walker<'_> {
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(name, words, state, call),
             "dd" => self.dd(words, state, call),
             "openssl" => self.openssl(words, state, call),
+            "apply_patch" | "applypatch" => self.apply_patch(words, state, call),
             "crontab" | "at" | "batch" => {
                 self.maybe(words, state, name, call.span);
                 if !matches!(call.input, Input::Given)

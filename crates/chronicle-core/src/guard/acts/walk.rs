@@ -67,6 +67,14 @@ pub(super) struct Walker<'a> {
     pub(super) assigned: Vec<String>,
     /// Files that the text writes, with what it puts into them.
     pub(super) written: Vec<(String, String)>,
+    /// Files that the text writes more into than is remembered.
+    pub(super) forgotten: BTreeSet<String>,
+    /// Files that all output of the commands around goes to, innermost last.
+    pub(super) sinks: Vec<Vec<String>>,
+    /// Where programs lie under other names, and which ones.
+    pub(super) copies: Vec<(String, String)>,
+    /// What commands behind paths print.
+    pub(super) processes: super::process::Processes,
     /// What was found already.
     pub(super) seen: super::record::Seen,
 }
@@ -90,6 +98,10 @@ impl<'a> Walker<'a> {
             traps: Vec::new(),
             assigned: Vec::new(),
             written: Vec::new(),
+            forgotten: BTreeSet::new(),
+            sinks: Vec::new(),
+            copies: Vec::new(),
+            processes: super::process::Processes::default(),
             seen: super::record::Seen::default(),
         }
     }
@@ -280,7 +292,11 @@ impl<'a> Walker<'a> {
             self.simple(sets, words, lists, command, state, input)
         } else {
             let own = self.redirections(&command.redirections, state, input);
-            self.compound(command, state, &own)
+            let around = self.sinks.len();
+            self.gathers(&command.redirections, state);
+            let ways = self.compound(command, state, &own);
+            self.sinks.truncate(around);
+            ways
         };
         self.depth -= 1;
         ways

@@ -15,15 +15,16 @@ impl Walker<'_> {
         let Some(written) = fields.first().and_then(Field::known) else { return };
         let name = lookup_name(written);
         // A script of its own may have the name of something well known.
-        let is_installed =
-            ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"]
-                .iter()
-                .any(|folder| written.strip_prefix(folder).is_some_and(|rest| !rest.contains('/')));
-        if written.contains('/') && !is_installed {
+        if written.contains('/') && !super::copies::is_installed(written) {
             self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
             self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
             self.perhaps_shell(fields, state, call);
             self.run_written(&Field::text(written), None, state, call);
+            if let Some(program) = self.copy_of(written, state) {
+                let words = fields.iter().skip(1).cloned();
+                let own: Vec<Field> = std::iter::once(Field::text(&program)).chain(words).collect();
+                self.start(&own, state, call);
+            }
         }
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
@@ -172,6 +173,11 @@ impl Walker<'_> {
                 self.touch(TouchKind::Maybe, path, own, name, call.span);
             }
         }
+        if name == "logsave" {
+            for path in rest.iter().take(1) {
+                self.touch(TouchKind::Write, path, own, name, call.span);
+            }
+        }
         let inner = rest.get(skips..).unwrap_or_default();
         match name {
             "watch" => self.joined_text(inner, own, call),
@@ -245,13 +251,22 @@ impl Walker<'_> {
             .map(|mark| mark.known().unwrap_or("{}").to_owned())
             .chain((name == "parallel" || options.has(&["i", "replace"])).then(|| "{}".to_owned()))
             .collect();
-        let end = inner
-            .iter()
-            .position(|it| it.known().is_some_and(|it| it.starts_with(":::")))
-            .unwrap_or(inner.len());
-        let command: Vec<Field> = inner
-            .get(..end)
-            .unwrap_or_default()
+        let is_list = |it: &Field| it.known().is_some_and(|it| it.starts_with(":::"));
+        let end = inner.iter().position(is_list).unwrap_or(inner.len());
+        let (words, lists) = inner.split_at(end);
+        let is_plain = !options.has(&["0", "null", "d", "delimiter", "E", "eof", "a", "arg-file"]);
+        let is_each = name == "parallel" || !marks.is_empty() && !options.has(&["J"]);
+        let lines = if lists.is_empty() {
+            lines_of(call.input).filter(|_| is_plain)
+        } else {
+            listed_words(lists)
+        };
+        let has_others = name == "parallel" && words.iter().any(has_other_mark);
+        if let Some(lines) = lines.filter(|_| is_each && !has_others && !words.is_empty()) {
+            self.put_in(name, words, &marks, &lines, own, call);
+            return;
+        }
+        let command: Vec<Field> = words
             .iter()
             .map(|field| {
                 let has_mark = field.known().is_some_and(|text| {
@@ -262,7 +277,6 @@ impl Walker<'_> {
             })
             .collect();
         let mut with_more = command.clone();
-        let is_plain = !options.has(&["0", "null", "d", "delimiter", "E", "eof", "a", "arg-file"]);
         with_more.extend(read_words(call.input, is_plain));
         let piped = Call { input: &Input::Piped, ..call };
         if command.is_empty() {
@@ -276,6 +290,44 @@ impl Walker<'_> {
         } else {
             self.joined_text(&command, own, piped);
             self.doubt(DoubtKind::Text, "`parallel` adds words to a text that it runs", call.span);
+        }
+    }
+
+    /// The command once for each line, which is put in the place of a mark.
+    fn put_in(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        marks: &[String],
+        lines: &[String],
+        own: &State,
+        call: Call<'_>,
+    ) {
+        let piped = Call { input: &Input::Piped, ..call };
+        let has_mark = |field: &Field| {
+            let text = field.known().unwrap_or_default();
+            marks.iter().any(|mark| text.contains(mark.as_str()))
+        };
+        for line in lines {
+            let put = |field: &Field| match field.known() {
+                Some(text) => {
+                    let put = |text: String, mark: &String| text.replace(mark.as_str(), line);
+                    Field::text(&marks.iter().fold(text.to_owned(), put))
+                }
+                None => field.clone(),
+            };
+            let mut command: Vec<Field> = words.iter().map(put).collect();
+            if name == "parallel" && !words.iter().any(has_mark) {
+                command.push(Field::text(line));
+            }
+            // `parallel` has a shell read the words, unless they mean nothing more to one.
+            let is_text =
+                name == "parallel" && !command.iter().all(|it| it.known().is_some_and(is_one_word));
+            if is_text {
+                self.joined_text(&command, own, piped);
+            } else {
+                self.start(&command, own, piped);
+            }
         }
     }
 
@@ -310,6 +362,35 @@ fn read_words(input: &Input, is_plain: bool) -> Vec<Field> {
         },
         Input::Text(_) | Input::Given | Input::Piped | Input::File => vec![Field::unknown()],
     }
+}
+
+/// Most lines that are put into a command one by one.
+const LINES_MAX: usize = 32;
+
+/// The lines of an input that `xargs` puts into a command, if they are known and mean themselves.
+fn lines_of(input: &Input) -> Option<Vec<String>> {
+    let Input::Text(text) = input else { return None };
+    let text = text.known().filter(|text| !text.contains(['\'', '"', '\\']))?;
+    let lines = text.lines().map(|line| line.trim_start().to_owned());
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).take(LINES_MAX + 1).collect();
+    (lines.len() <= LINES_MAX).then_some(lines)
+}
+
+/// The words after the only `:::` of `parallel`.
+fn listed_words(lists: &[Field]) -> Option<Vec<String>> {
+    let (first, words) = lists.split_first()?;
+    let known: Option<Vec<String>> = words.iter().map(|it| it.known().map(str::to_owned)).collect();
+    let is_one = |known: &Vec<String>| {
+        first.known() == Some(":::")
+            && known.len() <= LINES_MAX
+            && !known.iter().any(|word| word.starts_with(":::"))
+    };
+    known.filter(is_one)
+}
+
+/// True for a word of `parallel` with a mark for a part of what is put in.
+fn has_other_mark(field: &Field) -> bool {
+    field.known().is_none_or(|text| text.replace("{}", "").contains('{'))
 }
 
 /// A word into which something is put that is not known.

@@ -1,15 +1,17 @@
 //! Files that a text writes and then runs: what it puts into them is a text of it as well.
 
-use super::CommandFolder;
 use super::invoke::{Call, base};
 use super::shells::SHELLS;
 use super::state::{State, below};
 use super::value::{Field, Piece};
 use super::walk::{Dialect, Input, Walker};
+use super::{CommandFolder, DoubtKind, TouchKind};
 use crate::base::bash::tree::{Redirection, Target};
 
 /// Most files whose content is remembered.
 const FILES_MAX: usize = 32;
+/// Most bytes of one file that are remembered.
+const CONTENT_MAX: usize = 64 * 1024;
 
 impl Walker<'_> {
     /// Remembers what a command puts into files.
@@ -37,31 +39,63 @@ impl Walker<'_> {
         if name == "tee" {
             files.extend(words.iter().filter(|it| !it.begins().starts_with('-')).cloned());
         }
+        let own = self.outputs(redirections, state);
+        let is_gathered = own.is_empty();
+        files.extend(own);
+        let mut places = places_of(&files, state);
+        if is_gathered {
+            places.extend(self.sinks.last().cloned().unwrap_or_default());
+        }
+        for place in places {
+            // More may be added to it later.
+            let before = self.written.iter().rev().find(|(other, _)| *other == place);
+            let whole = before.map(|(_, before)| format!("{before}\n{content}"));
+            let is_small = whole.as_ref().is_none_or(|whole| whole.len() < CONTENT_MAX);
+            if self.written.len() < FILES_MAX && is_small {
+                self.written.push((place, whole.unwrap_or_else(|| content.clone())));
+            } else {
+                self.forgotten.insert(place);
+            }
+        }
+    }
+
+    /// The files that redirections lead output to.
+    fn outputs(&mut self, redirections: &[Redirection], state: &State) -> Vec<Field> {
+        let mut files = Vec::new();
         for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it == 1)) {
             if let Target::Word(word) = &redirection.target
                 && [">", ">|", ">>", "&>", "&>>"].contains(&redirection.operator)
             {
-                files.extend(self.words(std::slice::from_ref(word), state));
+                files.extend(self.words(std::slice::from_ref(word), &mut state.clone()));
             }
         }
-        for path in files.iter().filter_map(Field::known) {
-            for folder in &state.folders {
-                let Some(place) = place(folder, path) else { continue };
-                // More may be added to it later.
-                let before = self.written.iter().rev().find(|(other, _)| *other == place);
-                let whole = before.map(|(_, before)| format!("{before}\n{content}"));
-                if self.written.len() < FILES_MAX {
-                    self.written.push((place, whole.unwrap_or_else(|| content.clone())));
-                }
+        files
+    }
+
+    /// From here on, what commands print goes to the files that redirections name.
+    pub(super) fn gathers(&mut self, redirections: &[Redirection], state: &State) {
+        let files = self.outputs(redirections, state);
+        if !files.is_empty() {
+            self.sinks.push(places_of(&files, state));
+        }
+    }
+
+    /// Walks what was written to a file that a program reads its commands from.
+    pub(super) fn run_read(&mut self, name: &str, state: &State, call: Call<'_>) {
+        let is_input =
+            |it: &&Redirection| it.operator == "<" && it.number.is_none_or(|number| number == 0);
+        for redirection in call.redirections.iter().filter(is_input) {
+            let Target::Word(word) = &redirection.target else { continue };
+            for file in self.words(std::slice::from_ref(word), &mut state.clone()) {
+                self.touch(TouchKind::Read, &file, state, name, call.span);
+                self.run_written(&file, Some(name), state, call);
             }
         }
     }
 
     /// What this text wrote to a file.
     pub(super) fn content_of(&self, file: &Field, state: &State) -> Option<String> {
-        let path = file.known()?;
-        let places: Vec<String> =
-            state.folders.iter().filter_map(|folder| place(folder, path)).collect();
+        let places = places_of(std::slice::from_ref(file), state);
         let found = self.written.iter().rev().find(|(place, _)| places.contains(place));
         found.map(|(_, content)| content.clone())
     }
@@ -74,6 +108,11 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
+        let places = places_of(std::slice::from_ref(file), state);
+        if places.iter().any(|place| self.forgotten.contains(place)) {
+            let why = "it runs a file into which it writes more than is looked at";
+            self.doubt(DoubtKind::TooLarge, why, call.span);
+        }
         let Some(content) = self.content_of(file, state) else { return };
         let runner = by.map_or_else(|| named_by(&content), str::to_owned);
         let script = (runner.clone(), content.clone());
@@ -86,6 +125,12 @@ impl Walker<'_> {
             self.text(&content, &mut own, &Input::Piped, Dialect::Bash, call.span);
         }
     }
+}
+
+/// Where files lie, from each folder that the text may be in.
+fn places_of(files: &[Field], state: &State) -> Vec<String> {
+    let known = files.iter().filter_map(Field::known);
+    known.flat_map(|path| state.folders.iter().filter_map(|it| place(it, path))).collect()
 }
 
 /// The program that the first line of a script names.
@@ -130,7 +175,7 @@ fn printed(name: &str, words: &[Field]) -> Option<Field> {
 }
 
 /// A path from the root on, if it is known where it begins.
-fn place(folder: &CommandFolder, path: &str) -> Option<String> {
+pub(super) fn place(folder: &CommandFolder, path: &str) -> Option<String> {
     let whole = match folder {
         CommandFolder::Known(folder) => below(folder, path),
         CommandFolder::Unknown if path.starts_with('/') => path.to_owned(),

@@ -2,6 +2,7 @@
 
 use super::acts::{self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned};
 use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
+use super::fed::fed;
 use super::given::code_of;
 use super::quotes::Marked;
 
@@ -56,7 +57,8 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     let finds: Vec<&ProgramRun> = found.runs.iter().filter(|run| run.program == "find").collect();
     let mut touches: Vec<Touch> = found.touches.iter().map(|found| touch(found, &finds)).collect();
     touches.extend(finds.iter().flat_map(|find| named(find, &found.touches)));
-    Acts { runs, touches, unclear, code, texts }
+    let fed = fed(command, &found.runs, &marked);
+    Acts { runs, touches, unclear, code, fed, texts }
 }
 
 /// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::agents_guards::assert_ran_unjudged;
 use crate::agents_yard::{AgentYard, Kind, talk};
 use crate::session::{Said, of_run, until, within};
 
@@ -135,6 +136,13 @@ fn has_no_extension(kind: Kind) {
     yard.exits(yard.run(), 4).talks("finished without a leaving signal");
     yard.assert_played();
     works_unproven(&yard, why);
+    // What it does without asking ends it at once.
+    let yard = wrapped(kind, NO_EXTENSION, &writes(kind));
+    yard.set(BEST_EFFORT);
+    let said = yard.exits(yard.run(), 4);
+    let call = "it ran `write` {\"content\":\"one\\n\",\"path\":\"a.txt\"}";
+    let said = assert_ran_unjudged(&yard, said, call);
+    assert!(!said.stderr.contains("given nothing to do"), "{said:?}");
 }
 
 #[test]

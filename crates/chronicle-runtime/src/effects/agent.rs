@@ -198,7 +198,7 @@ pub(super) fn start(
         attempt: id,
         model,
         works_in: begins_in,
-        watchdog: Watchdog::new(adapter.unproven().is_some()),
+        watchdog: Watchdog::new(adapter.unproven().is_some(), idle),
         voice: Voice::new(adapter, outbox),
         is_settled: AtomicBool::new(false),
         reporter: Reporter::new(context.inbox.clone(), id),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const OURS: &str = "CHRONICLE_";
 
 /// Names of variables that hold secrets, whatever their case. A name that only speaks of tokens, such as `MAX_TOKENS`, is none of them.
-const SECRETS: [&str; 27] = [
+const SECRETS: [&str; 47] = [
     "*TOKEN",
     "*_TOKEN_*",
     "*SECRET*",
@@ -31,13 +31,33 @@ const SECRETS: [&str; 27] = [
     "*_AUTH",
     "*_AUTH_CONFIG",
     "*_AUTHTOKEN",
-    "*_CONNECTION_STRING",
-    "*_WEBHOOK",
-    "*_WEBHOOK_URL",
+    "AUTHORIZATION",
+    "*_AUTHORIZATION",
+    "*_BEARER",
+    "*CONNECTION_STRING*",
+    "*CONNECTIONSTRING*",
+    "*_CONN_STR",
+    "*_DSN",
+    "*WEBHOOK",
+    "*WEBHOOKS",
+    "*WEBHOOK_URI",
+    "*WEBHOOK_URL*",
+    "*WEBHOOK_ENDPOINT",
+    "COOKIE",
+    "COOKIES",
     "*_COOKIE",
+    "*_COOKIES",
     "*_OTP",
     "*_SAS",
+    "JWT",
     "*_JWT",
+    "*_CREDS",
+    "*_KEY_BASE64",
+    "*_KEY_JSON",
+    "*_KEY_PEM",
+    "*SERVICE_ACCOUNT_JSON",
+    "*MNEMONIC",
+    "*SEED_PHRASE",
 ];
 
 /// Variables with a password in their value that the way to every service may need.
@@ -136,8 +156,13 @@ pub fn is_foreign_secret(name: &str, value: &str) -> bool {
         || (has_password(value) && !fits(WAYS_OUT, &name))
 }
 
-/// Whether a value is an address with a password in it, such as `postgres://me:word@host/db`.
+/// Whether a value is an address with a password in it, such as `postgres://me:word@host/db`, or names one among the parts of a
+/// connection, such as `Server=host;Password=word`.
 fn has_password(value: &str) -> bool {
+    if has_named_password(value) {
+        return true;
+    }
+    let value = value.strip_prefix("jdbc:").unwrap_or(value);
     let Some((scheme, rest)) = value.split_once("://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let user = host.rsplit_once('@').map(|(user, _)| user);
@@ -146,6 +171,24 @@ fn has_password(value: &str) -> bool {
     let is_scheme = !scheme.is_empty()
         && scheme.chars().all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it));
     is_scheme && password.is_some_and(|password| !password.is_empty())
+}
+
+/// Whether a list of settings for a connection has a password among them. Each has a name and a value, so that a sentence is none.
+fn has_named_password(value: &str) -> bool {
+    let is_address = value.contains("://") && !value.contains(char::is_whitespace);
+    let parts: Vec<&str> = match value.split_once('?') {
+        Some((_, query)) if is_address => query.split(['&', ';']).collect(),
+        _ if is_address => return false,
+        _ => value.split(';').filter(|part| !part.trim().is_empty()).collect(),
+    };
+    let named: Option<Vec<(&str, &str)>> = parts.iter().map(|it| it.split_once('=')).collect();
+    let is_password = |(name, word): &(&str, &str)| {
+        let name = name.trim().to_ascii_lowercase();
+        ["password", "pwd", "passwd", "accountkey"].contains(&name.as_str())
+            && !word.trim().is_empty()
+    };
+    let named = named.unwrap_or_default();
+    (is_address || named.len() > 1) && named.iter().any(is_password)
 }
 
 #[cfg(test)]
@@ -179,9 +222,30 @@ mod tests {
             "SLACK_WEBHOOK_URL",
             "GITHUB_PAT",
             "client_secret",
+            "JWT",
+            "SESSION_JWT",
+            "COOKIE",
+            "GITLAB_SESSION_COOKIE",
+            "SENTRY_DSN",
+            "DB_DSN",
+            "WEBHOOK_URL",
+            "DISCORD_WEBHOOK",
+            "TEAMS_WEBHOOK_URL_ALERTS",
+            "CONNECTION_STRING",
+            "ConnectionStrings__Default",
+            "REDIS_CONN_STR",
+            "SIGNING_PASSPHRASE",
+            "HTTP_AUTHORIZATION",
+            "GCP_CREDS",
+            "APP_KEY_BASE64",
+            "WALLET_MNEMONIC",
         ] {
             assert!(is_foreign_secret(name, "x"), "{name}");
         }
+    }
+
+    #[test]
+    fn ordinary_variables_are_no_secrets() {
         for name in [
             "PATH",
             "PWD",
@@ -198,6 +262,20 @@ mod tests {
             "AWS_ACCESS_KEY_ID",
             "KEYBOARD",
             "PASSAGE",
+            "COOKIE_DOMAIN",
+            "COOKIE_SECURE",
+            "JWT_ISSUER",
+            "JWT_AUDIENCE",
+            "JWT_EXPIRES_IN",
+            "SENTRY_ENVIRONMENT",
+            "SENTRY_RELEASE",
+            "WEBHOOK_PORT",
+            "STRIPE_WEBHOOK_TIMEOUT",
+            "DSN_TIMEOUT",
+            "CONNECTION_TIMEOUT",
+            "COMPAT",
+            "PATH_SEPARATOR",
+            "LESSKEYIN",
         ] {
             assert!(!is_foreign_secret(name, "x"), "{name}");
         }
@@ -224,7 +302,15 @@ mod tests {
 
     #[test]
     fn an_address_with_a_password_is_a_secret_and_the_way_out_is_not() {
-        for value in ["postgres://me:word@host/db", "https://u:p@h", "redis://:word@h:6379/0"] {
+        for value in [
+            "postgres://me:word@host/db",
+            "https://u:p@h",
+            "redis://:word@h:6379/0",
+            "jdbc:postgresql://host/db?user=me&password=word",
+            "jdbc:mysql://me:word@host/db",
+            "Server=host;Database=db;User Id=me;Password=word;",
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=word",
+        ] {
             assert!(is_foreign_secret("DATABASE_URL", value), "{value}");
             assert!(
                 !is_foreign_secret("HTTPS_PROXY", value) && !is_foreign_secret("http_proxy", value)
@@ -237,6 +323,11 @@ mod tests {
             "see postgres://me:word@host",
             "://a:b@c",
             "me:word@host",
+            "jdbc:postgresql://host/db?ssl=true",
+            "postgres://host/db?password=",
+            "Server=host;Database=db;Integrated Security=true",
+            "password=word",
+            "https://h/login?next=/reset-password=1",
         ] {
             assert!(!is_foreign_secret("DATABASE_URL", value), "{value}");
         }

@@ -25,6 +25,9 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
     if let Some(chore) = &attempt.intent.chore {
         return end_of_chore(attempt, chore, seen, rests);
     }
+    if let Some(end) = unjudged(attempt, seen) {
+        return end;
+    }
     // An accepted signal was answered and is on record, so a later crash or kill does not take it back.
     if attempt.leave.is_some() {
         return End::Left;
@@ -46,6 +49,17 @@ pub(super) fn end_of(state: &State, attempt: &Attempt, seen: &EndSeen) -> End {
         // Also if somebody else stopped it, for example with `kill`: no reason of the run says that it was to end.
         None => End::Crashed(crash(seen)),
     }
+}
+
+/// The end of an attempt in which a call ran that nobody had judged. Before any signal of its: whatever it says of its work, a person
+/// has to look first.
+fn unjudged(attempt: &Attempt, seen: &EndSeen) -> Option<End> {
+    if seen.error.as_ref().is_some_and(|(class, _)| *class == CrashClass::Unjudged) {
+        return Some(End::Crashed(crash(seen)));
+    }
+    let is_stopped = attempt.stop == Some(StopCause::Unjudged);
+    let end = if seen.lost { End::Lost } else { End::StoppedBy(StopCause::Unjudged) };
+    is_stopped.then_some(end)
 }
 
 /// A failed `verify` command ends the list; a failed `cleanup` command does not.

@@ -173,7 +173,7 @@ fn hear_names(list: &mut Vec<String>) {
 fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut AttemptReport) {
     match what {
         AttemptReport::ToolCalled { call, judged }
-        | AttemptReport::ToolUnasked { call, judged } => {
+        | AttemptReport::ToolUnasked { call, judged, .. } => {
             hear_call(call);
             hear_judgement(judged);
         }
@@ -215,6 +215,10 @@ fn hear_call(call: &mut Call) {
     cut(&mut call.shown, TOOL_INPUT_MAX + CUT_MARK_MAX);
     // A path that is too long is none, not a shorter one: that would be another file.
     call.path.take_if(|path| path.len() > TREE_PATH_MAX);
+    // Shown to people alone: its sum has the whole of it.
+    if let Some(folder) = &mut call.folder {
+        cut(folder, TREE_PATH_MAX);
+    }
     if let Some(command) = call.command.as_mut().filter(|text| text.len() > CALL_COMMAND_MAX) {
         *command = limits::cut(command, CALL_COMMAND_MAX).to_owned();
         // Said beside the text: the end of a command decides whether its success proves anything.

@@ -38,6 +38,11 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::Lost if broken.stop == Some(StopCause::Standstill) && stands(frame) => {
             standstill(state, frame, phase)
         }
+        // What ran is not undone by the death of whoever saw it.
+        End::Lost | End::StoppedBy(_) if broken.stop == Some(StopCause::Unjudged) => {
+            let end = End::StoppedBy(StopCause::Unjudged);
+            intervene(state, frame, words::needs_person(phase, frame, &end, "", &broken.said))
+        }
         // A worker whose command kills the machine or the supervisor would otherwise be resumed without end.
         End::Lost if frame.worker.counters.losses <= phase.limits.losses => {
             attempt(state, frame, Why::Lost)
@@ -62,7 +67,9 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
         // Our own decisions never lead here with the last three. A ledger that says so leads to another try, not to success.
-        End::StoppedBy(StopCause::Idle | StopCause::Tool | StopCause::Grace)
+        End::StoppedBy(
+            StopCause::Idle | StopCause::Tool | StopCause::Grace | StopCause::Unjudged,
+        )
         | End::Left
         | End::BrokeOff
         | End::CommandsDone => again(state, frame, phase, broken, end),
@@ -120,6 +127,10 @@ fn mend_crash(
         | CrashClass::Quota
         | CrashClass::Overload
         | CrashClass::Unreachable => give_up(state, frame, phase, broken, &end),
+        // A person at once, before any other agent and the workflow's own edge: something was done that nobody had judged.
+        CrashClass::Unjudged => {
+            intervene(state, frame, words::needs_person(phase, frame, &end, "", &broken.said))
+        }
         CrashClass::ContextFull => out_of_context(state, frame, phase, &end),
         // What broke the rules once is in the session: it would only go on there. A session that was gone as soon as it began
         // cannot be resumed either.

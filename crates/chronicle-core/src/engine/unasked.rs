@@ -10,32 +10,50 @@ use crate::guard::Judgement;
 use crate::state::{Attempt, State};
 use crate::words;
 
+/// A call that ran although nobody had been asked about it as it ran.
+pub(super) struct Ran<'r> {
+    pub(super) call: &'r Call,
+    pub(super) judged: &'r Judgement,
+    /// Whether no such call is tolerated.
+    pub(super) stops: bool,
+}
+
 /// Records the call. Chronicle's own tools need no permission. Where tools are limited, or none may be called any more, the answer
-/// is a denial: the agent cannot be held to that, so its attempt must be stopped.
+/// is a denial: the agent cannot be held to that, so its attempt must be stopped. So it is where every call has to be asked for.
 pub(super) fn note(
     scratch: &mut Scratch<'_>,
     id: AttemptId,
     active_ms: u64,
-    call: &Call,
-    judged: &Judgement,
+    ran: &Ran<'_>,
 ) -> Answer {
-    if is_ours(&call.tool) {
+    let Ran { call, judged, stops } = *ran;
+    if is_ours(&call.tool) && !stops {
         return call_tool(scratch, id, active_ms, call, judged);
     }
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
     let stopping = state.stopping(attempt);
+    let is_stopped = attempt.stop == Some(StopCause::Unjudged);
     let (limits, too_often) =
         (limits(state, attempt, call, judged), repeated(state, attempt, call));
     let verdict = Verdict::Denied(words::UNASKED.to_owned());
     let called = ToolCalled::new(id, call.clone(), verdict, active_ms).judged(judged);
     // In any case, and first: it has run, whatever the answer says.
     scratch.record(Event::ToolCalled(ToolCalled { unasked: true, ..called }));
+    // On record with the call: whoever dies next, its attempt does not go on without a person.
+    if stops {
+        let cause = StopCause::Unjudged;
+        if !is_stopped {
+            scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
+        }
+        let why = limits.unwrap_or(words::MUST_ASK);
+        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, why)));
+    }
     if let Some(why) = stopping {
         return Answer::Stopped(words::stopping(why));
     }
     if let Some(why) = limits {
-        return Answer::Verdict(Verdict::Denied(words::ran_unasked(&call.tool, why)));
+        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, why)));
     }
     if too_often {
         let cause = StopCause::Repeats;

@@ -2,8 +2,9 @@
 
 use super::end::{end_of, partial};
 use super::permission::{self, Leave};
+use super::proof;
 use super::scratch::Scratch;
-use super::{proof, unasked};
+use super::unasked::{self, Ran};
 use crate::base::ids::{AttemptId, GateId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
@@ -133,8 +134,8 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::ToolCalled { call, judged } => {
             return call_tool(scratch, id, active_ms, call, judged);
         }
-        AttemptReport::ToolUnasked { call, judged } => {
-            return unasked::note(scratch, id, active_ms, call, judged);
+        AttemptReport::ToolUnasked { call, judged, stops } => {
+            return unasked::note(scratch, id, active_ms, &Ran { call, judged, stops: *stops });
         }
         AttemptReport::ToolRefused { call, why } => {
             refused_itself(scratch, id, active_ms, call, why);

@@ -215,6 +215,9 @@ pub struct ToolCalled {
     /// Identifies the tool and its whole input. `None` in lines written by versions without sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<CallSum>,
+    /// The folder that it begins in, if that is another one than its worker was started in. `None` in lines of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// What the tool does.
     #[serde(default, skip_serializing_if = "ToolKind::is_unknown")]
     pub kind: ToolKind,
@@ -261,6 +264,7 @@ impl ToolCalled {
             kind,
             by,
             sum,
+            folder,
             shown,
             command,
             command_cut,
@@ -274,6 +278,7 @@ impl ToolCalled {
             tool,
             input: shown,
             sum: Some(sum),
+            folder,
             kind,
             by,
             command,
@@ -303,6 +308,7 @@ impl ToolCalled {
             kind: self.kind,
             by: self.by,
             sum: self.sum?,
+            folder: self.folder.clone(),
             shown: self.input.clone(),
             command: self.command.clone(),
             command_cut: self.command_cut,
@@ -443,6 +449,8 @@ pub enum StopCause {
     Standstill,
     /// One of its tool calls was open for too long.
     Tool,
+    /// A call ran that nobody had judged.
+    Unjudged,
 }
 
 /// The end of an attempt.
@@ -551,6 +559,8 @@ pub enum CrashClass {
     Refused,
     /// It did not prove that it has its tools judged, so it was given nothing to do.
     Unguarded,
+    /// A call ran that nobody had judged, or otherwise than it was judged.
+    Unjudged,
     /// Anything else that the agent called an error.
     Other,
 }

@@ -24,8 +24,11 @@ pub struct Call {
     /// The worker itself, or one of its sub-agents.
     #[serde(default, skip_serializing_if = "Caller::is_worker")]
     pub by: Caller,
-    /// Identifies the tool and its whole input.
+    /// Identifies the tool, its whole input, and the folder if it begins in another one than its worker.
     pub sum: CallSum,
+    /// The folder that it begins in, if that is another one than its worker was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The input as people read it, bounded.
     pub shown: String,
     /// The shell command, if the tool runs one.
@@ -46,6 +49,18 @@ pub struct Call {
 }
 
 impl Call {
+    /// The same call in another folder, which is another call: `rm -r build` removes something else there.
+    #[must_use]
+    pub fn at(self, folder: &str) -> Self {
+        let sum = self.sum.at(folder);
+        Self { sum, folder: Some(folder.to_owned()), ..self }
+    }
+
+    /// A call of which nothing but its id is known.
+    pub fn unknown(id: &str) -> Self {
+        Self { shown: String::new(), ..Self::new(id, "unknown", &Value::Null, &[]) }
+    }
+
     /// A call by the worker itself to a tool of unknown kind. Input fields named in `volatile` do not count towards its sum.
     pub fn new(id: &str, tool: &str, input: &Value, volatile: &[&str]) -> Self {
         let command = shell::command_in(tool, input);
@@ -58,6 +73,7 @@ impl Call {
             by: Caller::Worker,
             // Of the whole input, before anything is cut: two long calls that differ only at the end are different calls.
             sum: CallSum::of(tool, input, volatile),
+            folder: None,
             shown: bounded(&input.to_string(), TOOL_INPUT_MAX),
             command_cut: command.as_ref().is_some_and(|text| text.len() > CALL_COMMAND_MAX),
             command: command.map(|text| cut(&text, CALL_COMMAND_MAX).to_owned()),
@@ -128,6 +144,14 @@ impl CallSum {
         canonical(&Value::from(tool), &[], &mut text);
         text.push(',');
         canonical(input, volatile, &mut text);
+        text.push(']');
+        Self(blake3::hash(text.as_bytes()))
+    }
+
+    /// The sum of the same call in another folder than its worker's.
+    fn at(self, folder: &str) -> Self {
+        let mut text = format!("[\"{self}\",");
+        canonical(&Value::from(folder), &[], &mut text);
         text.push(']');
         Self(blake3::hash(text.as_bytes()))
     }
@@ -225,6 +249,16 @@ mod tests {
             assert_ne!(sum("Bash", other), one, "{other}");
         }
         assert_ne!(sum("bash", r#"{"command":"ls"}"#), sum("Bash", r#"{"command":"ls"}"#));
+    }
+
+    #[test]
+    fn a_call_in_another_folder_is_another_call() {
+        let call = || Call::new("c", "bash", &json!({"command": "rm -r build"}), &[]);
+        assert_eq!(call().at("sub").sum, call().at("sub").sum);
+        assert_ne!(call().at("sub").sum, call().sum);
+        assert_ne!(call().at("sub").sum, call().at("other").sum);
+        let line = serde_json::to_string(&call()).unwrap();
+        assert!(!line.contains("folder"), "as older versions wrote it: {line}");
     }
 
     #[test]

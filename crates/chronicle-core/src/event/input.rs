@@ -140,13 +140,16 @@ pub enum AttemptReport {
         /// Why, in the agent's own words.
         why: String,
     },
-    /// It announced a tool call and ran it without asking for permission.
+    /// It ran a tool call without asking for permission, or another one than it had asked for.
     ToolUnasked {
-        /// The call as the agent announced it.
+        /// The call as it ran, as far as the agent told.
         call: Box<Call>,
         /// What the rules say to it.
         #[serde(default = "clear", skip_serializing_if = "is_clear")]
         judged: Judgement,
+        /// True if no such call is tolerated, whatever the rules say. False in lines of older versions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stops: bool,
     },
     /// A tool call ended.
     ToolEnded {

@@ -33,7 +33,7 @@ pub struct CallHeld {
     pub active_ms: u64,
 }
 
-/// How far a person's yes to a call reaches. It is always for that exact call: the tool and its whole input.
+/// How far a person's yes to a call reaches. It is always for that exact call: the tool, its whole input and its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantScope {

@@ -218,8 +218,8 @@ fn stopped(attempt: AttemptId, cause: StopCause) -> Option<Report> {
             return Some(Report::Attempt { attempt, active_ms, what });
         }
         StopCause::Asks => return Some(Report::SupervisorLeaves),
-        // Such a line begins with the tool call that was one too many, so this is never its first event.
-        StopCause::Repeats => return None,
+        // Such a line begins with the tool call that was one too many, or that nobody had judged: this is never its first event.
+        StopCause::Repeats | StopCause::Unjudged => return None,
     };
     Some(Report::TimerFired { attempt, timer })
 }

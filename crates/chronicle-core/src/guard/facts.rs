@@ -76,6 +76,8 @@ pub(super) struct Acts {
     pub(super) unclear: Vec<Unclear>,
     /// Programs in other languages that it hands to an interpreter, each with the interpreter's name.
     pub(super) code: Vec<(String, String)>,
+    /// Statements that clients of databases read from their input, each with the client's name.
+    pub(super) fed: Vec<(String, String)>,
     /// Every text that a shell would read: the command itself first, then what `-c`, `eval` or a here-document hand to one.
     pub(super) texts: Vec<String>,
 }

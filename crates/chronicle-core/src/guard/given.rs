@@ -1,6 +1,7 @@
 //! Finds the text of a program in another language that a command hands to an interpreter: as an argument or as a here-document.
 
 use super::acts::{CommandWord, Doubt, DoubtKind, ProgramRun};
+use super::fed;
 use super::quotes::Marked;
 
 /// Interpreters, and the options after which a program follows.
@@ -39,7 +40,7 @@ pub(super) fn code_of(
         return None;
     }
     let code = if let Some((_, options)) = DATABASES.iter().find(|(name, _)| *name == run.program) {
-        statements(run, options)
+        statements(run, options).or_else(|| piped(run, runs, marked))
     } else {
         let (_, options) = INTERPRETERS.iter().find(|(name, _)| run.program.starts_with(name))?;
         argument(run, options).or_else(|| timed(run))
@@ -91,6 +92,13 @@ fn statements(run: &ProgramRun, options: &[&str]) -> Option<String> {
     let operands = words.iter().filter(|word| !word.starts_with('-')).count();
     let has_any = words.iter().any(is_given) || options.is_empty() && operands > 1;
     has_any.then(|| words.join(" "))
+}
+
+/// Statements that a single `echo` hands to it.
+fn piped(run: &ProgramRun, runs: &[ProgramRun], marked: &Marked<'_>) -> Option<String> {
+    // With an unknown argument it may read something else.
+    let is_known = run.words.iter().all(|word| word.known().is_some());
+    fed::whole(runs, run, marked).filter(|_| is_known)
 }
 
 /// The here-document that is its only input.

@@ -300,7 +300,7 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
             return worst;
         }
     }
-    for (interpreter, code) in &acts.code {
+    for (interpreter, code) in acts.code.iter().chain(&acts.fed) {
         worst = worst.or_stricter(by_texts(set, &RunText::of_code(interpreter, code)));
     }
     for text in &acts.texts {

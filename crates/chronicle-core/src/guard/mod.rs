@@ -15,6 +15,7 @@ pub mod acts;
 mod code;
 mod compiled;
 mod facts;
+mod fed;
 mod folders;
 mod given;
 mod globs;

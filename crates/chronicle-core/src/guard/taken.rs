@@ -4,6 +4,7 @@ use super::acts::{
     self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned, sieve_of_find,
 };
 use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
+use super::fed::fed;
 use super::given::code_of;
 use super::quotes::Marked;
 
@@ -60,7 +61,9 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     touches.extend(finds.iter().flat_map(|find| named(find, &found.touches)));
     let mut deep = found.deep.clone();
     deep.extend(finds.iter().flat_map(|find| deep_of_find(find, &found.touches)));
-    Acts { runs, touches, deep, patches: found.patches.clone(), unclear, code, texts }
+    let patches = found.patches.clone();
+    let fed = fed(command, &found.runs, &marked);
+    Acts { runs, touches, deep, patches, unclear, code, fed, texts }
 }
 
 /// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.

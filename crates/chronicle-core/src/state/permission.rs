@@ -1,6 +1,6 @@
 //! Permissions: calls that wait for a person, and what people allowed or rejected.
 //!
-//! Everything is for one exact call, the tool and its whole input (`CallSum`): never for a rule, and never for an id alone, which
+//! Everything is for one exact call, the tool, its whole input and its folder (`CallSum`): never for a rule, and never for an id alone, which
 //! agents may reuse.
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Held {
 pub struct Grant {
     /// The gate at which they did.
     pub gate: GateId,
-    /// The exact call: tool and whole input.
+    /// The exact call: tool, whole input and folder.
     pub sum: CallSum,
     /// How far it reaches.
     pub scope: GrantScope,
@@ -57,7 +57,7 @@ pub struct Grant {
 pub struct Refusal {
     /// The gate at which they did.
     pub gate: GateId,
-    /// The exact call: tool and whole input.
+    /// The exact call: tool, whole input and folder.
     pub sum: CallSum,
     /// The tool, for people.
     pub tool: String,

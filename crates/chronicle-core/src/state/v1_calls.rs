@@ -93,6 +93,7 @@ mod tests {
             background: false,
             path: None,
             start_file: false,
+            folder: None,
             verdict: Verdict::Allowed,
             unasked: false,
             judged: crate::guard::Judgement::Clear,

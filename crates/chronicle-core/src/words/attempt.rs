@@ -6,8 +6,8 @@ use crate::base::ids::AttemptId;
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
 use crate::event::{
-    AttemptEnded, AttemptStarted, Change, Crash, CrashClass, End, StopCause, ToolCalled, Verdict,
-    Why,
+    AttemptEnded, AttemptStarted, Call, Change, Crash, CrashClass, End, StopCause, ToolCalled,
+    Verdict, Why,
 };
 use crate::state::{Attempt, Frame, Stopping};
 
@@ -94,7 +94,9 @@ pub(super) fn tool_called(called: &ToolCalled) -> String {
     let ToolCalled { attempt, tool, input, .. } = called;
     match &called.verdict {
         Verdict::Denied(_) if called.unasked => {
-            format!("{attempt} ran `{tool}` {} without asking for permission", one_line(input))
+            let given =
+                if input.is_empty() { String::new() } else { format!(" {}", one_line(input)) };
+            format!("{attempt} ran `{tool}`{given} without asking for permission")
         }
         Verdict::Allowed if input.is_empty() => format!("{attempt} called `{tool}`"),
         Verdict::Allowed => format!("{attempt} called `{tool}` {}", one_line(input)),
@@ -106,8 +108,19 @@ pub(super) fn tool_called(called: &ToolCalled) -> String {
 pub(crate) const UNASKED: &str = "it ran without asking for permission";
 
 /// What an agent did that ran a tool without asking, and why that is not tolerated.
-pub(crate) fn ran_unasked(tool: &str, why: &str) -> String {
-    format!("it ran `{tool}` without asking for permission; {why}")
+pub(crate) fn ran_unasked(call: &Call, why: &str) -> String {
+    format!("it ran {} without asking for permission; {why}", shown_call(call))
+}
+
+/// A call of which nothing is tolerated that was not judged before.
+pub(crate) const MUST_ASK: &str = "every call of its agent has to be judged before it runs";
+
+/// A tool and what it is given, as far as it is known.
+fn shown_call(call: &Call) -> String {
+    match call.shown.as_str() {
+        "" => format!("`{}`", one_line(&call.tool)),
+        shown => format!("`{}` {}", one_line(&call.tool), one_line(shown)),
+    }
 }
 
 /// Why a call did not run that the agent refused by itself: there is no such tool, its input does not fit, or its user's own settings
@@ -173,6 +186,7 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::Protocol => "broke the protocol",
         CrashClass::Refused => "failed in a way that a retry does not fix",
         CrashClass::Unguarded => "was given nothing to do, since its guard is not proven",
+        CrashClass::Unjudged => "was stopped: a call ran without a verdict",
         CrashClass::Other => "reported an error",
     };
     let how = match (crash.signal, crash.code) {
@@ -193,6 +207,7 @@ pub(super) fn stop(cause: StopCause) -> &'static str {
         StopCause::Repeats => "it repeated the same call without progress",
         StopCause::Standstill => "it made no progress",
         StopCause::Tool => "one of its tool calls took longer than the phase allows",
+        StopCause::Unjudged => "a call ran without a verdict; `log --tools` shows it",
         StopCause::Asks => "it waits for an answer, and the supervisor is about to exit",
     }
 }

@@ -26,7 +26,7 @@ use crate::definition::workflow::Phase;
 use crate::event::{Chore, Duty, EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
-pub(crate) use attempt::UNASKED;
+pub(crate) use attempt::{MUST_ASK, UNASKED};
 pub use attempt::{agent_name, end};
 pub(crate) use attempt::{
     command_failed, lost_too_often, no_more_tools, no_tool_runs, once_only, once_ran, ran_unasked,

@@ -38,7 +38,8 @@ pub(crate) fn may_call(asks: &PermissionCall) -> String {
     let call = &asks.call;
     let what = one_line(call.command.as_deref().unwrap_or(&call.shown));
     let why = reason(&asks.rule, &asks.why);
-    format!("may `{}` run? {what} ({why})", one_line(&call.tool))
+    let at = call.folder.as_ref().map(|folder| format!(", in `{}`", one_line(folder)));
+    format!("may `{}` run? {what}{} ({why})", one_line(&call.tool), at.unwrap_or_default())
 }
 
 /// Why a rule is against a call, and which one it is.

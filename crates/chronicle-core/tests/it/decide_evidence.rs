@@ -122,7 +122,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
         let call = Box::new(Call::new("c1", tool, &input, &[]));
         let answer = world.step(&about(
             AttemptId(1),
-            AttemptReport::ToolUnasked { call, judged: Judgement::Clear },
+            AttemptReport::ToolUnasked { call, judged: Judgement::Clear, stops: false },
         ));
         world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c1".into(), ok: true }));
         answer
@@ -148,7 +148,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
     for tools in ["deny: [write]", "allow: [bash]"] {
         let mut world =
             begun(&format!("{{name: P, phases: {{a: {{tools: {{{tools}}}, next: [done]}}}}}}"));
-        let why = "it ran `Bash` without asking for permission; this phase limits which tools may be called";
+        let why = "it ran `Bash` {\"command\":\"cargo test\"} without asking for permission; this phase limits which tools may be called";
         let denied = Answer::Verdict(Verdict::Denied(why.to_owned()));
         assert_eq!(unasked(&mut world, "Bash"), denied, "{tools}");
         let ours = unasked(&mut world, "workflow_status");
@@ -159,7 +159,7 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
     let Answer::Verdict(Verdict::Denied(why)) = unasked(&mut world, "Bash") else { panic!() };
     assert_eq!(
         why,
-        "it ran `Bash` without asking for permission; the phase is being left, so no tool may run any more"
+        "it ran `Bash` {\"command\":\"cargo test\"} without asking for permission; the phase is being left, so no tool may run any more"
     );
 }
 

@@ -412,19 +412,44 @@ fn a_call_that_ran_without_asking_is_a_breach_where_a_rule_is_against_it() {
     let deny = Judgement::Deny { rule: rule("rm", 1), why: String::new() };
     for (judged, expected) in [
         (Judgement::Clear, None),
-        (deny, Some("it ran `bash` without asking for permission; a rule forbids that call")),
-        (
-            asks(),
-            Some("it ran `bash` without asking for permission; a rule wants a person asked first"),
-        ),
+        (deny, Some("a rule forbids that call")),
+        (asks(), Some("a rule wants a person asked first")),
     ] {
         let mut world = begun(ONE);
         let call = Box::new(Call::new("c1", "bash", &serde_json::json!({"command": "rm a"}), &[]));
-        let answer = world.step(&about(A1, AttemptReport::ToolUnasked { call, judged }));
+        let answer =
+            world.step(&about(A1, AttemptReport::ToolUnasked { call, judged, stops: false }));
         match expected {
             None => assert_eq!(answer, Answer::Noted),
-            Some(why) => assert_eq!(denied(&answer), why),
+            Some(why) => assert_eq!(
+                denied(&answer),
+                format!(
+                    "it ran `bash` {{\"command\":\"rm a\"}} without asking for permission; {why}"
+                )
+            ),
         }
+    }
+}
+
+#[test]
+fn leave_for_a_call_in_one_folder_is_none_for_it_in_another() {
+    let input = serde_json::json!({"command": "rm -r build"});
+    let call = |id: &str| Call::new(id, "bash", &input, &[]);
+    let ask = |world: &mut World, call: Call| {
+        let report = AttemptReport::ToolCalled { call: Box::new(call), judged: asks() };
+        world.step(&about(A1, report))
+    };
+    for scope in [GrantScope::Phase, GrantScope::Run] {
+        let mut world = begun(ONE);
+        assert_eq!(ask(&mut world, call("c1")), Answer::Waits);
+        world.step(&person(approve(1, scope)));
+        assert_eq!(ask(&mut world, call("c2")), allowed(), "{scope:?}");
+        assert_eq!(ask(&mut world, call("c3").at("sub")), Answer::Waits, "{scope:?}");
+        let about = &world.state.gate(GateId(2)).unwrap().opened.about;
+        assert!(about.contains("rm -r build, in `sub`"), "{about}");
+        world.step(&person(approve(2, scope)));
+        assert_eq!(ask(&mut world, call("c4").at("sub")), allowed());
+        assert_eq!(ask(&mut world, call("c5").at("sub/sub")), Answer::Waits);
     }
 }
 

@@ -26,6 +26,40 @@ fn an_unproven_guard_asks_a_person_at_once() {
     assert_eq!(view::run(&world.state, true).unwrap().unproven, None, "nobody worked so");
 }
 
+/// Before a fallback and the workflow's own edge for a crash, also if whoever saw it has died.
+#[test]
+fn a_call_that_nobody_had_judged_asks_a_person_at_once() {
+    let workflow =
+        "{name: O, phases: {work: {fallback: [other], next: [done], on: {crash: done}}}}";
+    let script = "work 1: ran rm -r a; unjudged it ran `bash` rm -r a";
+    let world = World::started(workflow, script).play();
+    expect![[r#"
+        run started: `O` on "the task"
+          workflow `main` entered
+          phase `work` entered
+          a1 started at `work` (scripted)
+        a1 ran `bash` {"command":"rm -r a"} without asking for permission
+          a1 is being stopped: a call ran without a verdict; `log --tools` shows it
+        a1 was stopped: a call ran without a verdict; `log --tools` shows it
+          g1 waits at `work` for intervention: `work` cannot continue: the last attempt was stopped: a call ran without a verdict; `log --tools` shows it
+    "#]]
+    .assert_eq(&world.told());
+    assert_eq!(world.state.status(), Status::Waiting);
+    let crashed = World::started(workflow, "work 1: unjudged it ran `bash` rm -r a").play();
+    let said = "`work` cannot continue: the last attempt was stopped: a call ran without a verdict: \"it ran `bash` rm -r a\"";
+    assert!(crashed.told().contains(said), "{}", crashed.told());
+    assert_eq!((crashed.state.status(), crashed.state.attempts.len()), (Status::Waiting, 1));
+    for script in ["work 1: ran a; lost", "work 1: ran a; finish"] {
+        let world = World::started(workflow, script).play();
+        assert_eq!(world.state.status(), Status::Waiting, "{script}: {}", world.told());
+        assert_eq!(world.state.attempts.len(), 1, "{script}");
+        let told = world.told();
+        let said = "g1 waits at `work` for intervention: `work` cannot continue: the last attempt was stopped: a call \
+                    ran without a verdict; `log --tools` shows it";
+        assert!(told.contains(said), "{told}");
+    }
+}
+
 #[test]
 fn whoever_works_without_a_proof_is_shown_for_the_whole_run() {
     let script = "work 1: unproven no hook; unproven no hook; crash x\nwork 2: unproven none; finish\nwork 3: go done";

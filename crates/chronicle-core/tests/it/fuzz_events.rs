@@ -203,7 +203,13 @@ fn why() -> impl Strategy<Value = Why> {
 }
 
 fn end() -> impl Strategy<Value = End> {
-    let classes = vec![CrashClass::NoSignal, CrashClass::Died, CrashClass::Auth, CrashClass::Quota];
+    let classes = vec![
+        CrashClass::NoSignal,
+        CrashClass::Died,
+        CrashClass::Auth,
+        CrashClass::Quota,
+        CrashClass::Unjudged,
+    ];
     prop_oneof![
         select(vec![End::Left, End::CommandsDone, End::Stopped, End::Lost]),
         select(vec![StopCause::Grace, StopCause::Timeout, StopCause::Idle])
@@ -283,7 +289,7 @@ fn of_attempt() -> impl Strategy<Value = Event> {
         1 => (attempt(), text(), text()).prop_map(|(attempt, request, answer)| {
             Event::SignalRefused { attempt, request, answer }
         }),
-        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats, StopCause::Standstill, StopCause::Tool]), number())
+        1 => (attempt(), select(vec![StopCause::Grace, StopCause::Budget, StopCause::Repeats, StopCause::Standstill, StopCause::Tool, StopCause::Unjudged]), number())
             .prop_map(|(attempt, cause, active_ms)| Event::StopAsked { attempt, cause, active_ms }),
     ]
 }
@@ -335,6 +341,7 @@ fn of_work() -> impl Strategy<Value = Event> {
                     command,
                     path: None,
                     start_file: active_ms % 5 == 0,
+                    folder: (active_ms % 11 == 0).then(|| "sub".to_owned()),
                     unasked: active_ms % 7 == 0 && verdict != Verdict::Allowed,
                     verdict,
                     judged: judgement(active_ms),

@@ -1,7 +1,7 @@
 //! How the judge weighs what it knows: in which order, and what is stricter.
 
 use chronicle_core::base::tools::ToolKind;
-use chronicle_core::definition::guard::{Rules, built_in, in_force, read_rules};
+use chronicle_core::definition::guard::{Rules, built_in, read_rules};
 use chronicle_core::definition::workflow::{Source, Tools};
 use chronicle_core::guard::{
     AskedCall, CallFacts, Compiled, Judgement, RuleKind, Whereabouts, judge, look,
@@ -169,7 +169,7 @@ fn the_first_rule_of_a_file_decides_about_a_command_and_the_strictest_of_all_dec
     assert!(matches!(on_command(&both, "make x"), Judgement::Deny { .. }), "two files");
     // No file of a project makes the built-in rules milder.
     let mild = rules("mild", "bashToolPatterns: [{pattern: 'git push', ask: true, reason: a}]");
-    let all = compiled(&in_force(&[mild], &[], true));
+    let all = compiled(&[mild, built_in()]);
     assert!(matches!(on_command(&all, "git push --force"), Judgement::Deny { .. }));
 }
 
@@ -252,7 +252,7 @@ fn a_person_is_asked_about_the_secrets_of_the_project() {
         assert_eq!(on_command(&all, &command), Judgement::Clear);
     }
     assert_eq!(on_command(&all, "test -f .env && ls -la .env"), Judgement::Clear);
-    let own = compiled(&in_force(&[rules("r", "zeroAccessPaths: [.env]")], &[], true));
+    let own = compiled(&[rules("r", "zeroAccessPaths: [.env]"), built_in()]);
     assert!(
         matches!(on_command(&own, "cat .env"), Judgement::Deny { .. }),
         "a rule of the project"
@@ -288,4 +288,16 @@ fn an_option_that_is_cut_short_is_what_a_rule_names() {
     {
         assert_eq!(on_command(&rules, command), Judgement::Clear, "{command}");
     }
+}
+
+/// The guide shows a rule with the line that it is written on.
+#[test]
+fn the_guide_quotes_a_built_in_rule_as_it_is() {
+    let guide = include_str!("../../../../docs/guide/guards.md");
+    let quoted = guide.lines().find_map(|line| line.trim().strip_prefix("rule: ")).unwrap();
+    let why = guide.lines().find_map(|line| line.trim().strip_prefix("why: ")).unwrap();
+    let told =
+        on_command(&compiled(&[built_in()]), "timeout 60 sh -c \"git push --force origin main\"");
+    let Judgement::Deny { rule, why: reason } = told else { panic!("{told:?}") };
+    assert_eq!((rule.to_string().as_str(), reason.as_str()), (quoted, why));
 }

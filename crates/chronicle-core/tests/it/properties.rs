@@ -101,6 +101,7 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         CrashClass::CannotStart,
         CrashClass::Refused,
         CrashClass::Unguarded,
+        CrashClass::Unjudged,
     ]);
     let ended = (any::<[bool; 3]>(), prop::option::of(class)).prop_map(|(flags, class)| EndSeen {
         finished: flags[0],
@@ -115,8 +116,9 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         "[ab]".prop_map(|why| AttemptReport::GuardUnproven { why }),
         (call(), judgement())
             .prop_map(|(call, judged)| AttemptReport::ToolCalled { call: Box::new(call), judged }),
-        (call(), judgement())
-            .prop_map(|(call, judged)| AttemptReport::ToolUnasked { call: Box::new(call), judged }),
+        (call(), judgement(), any::<bool>()).prop_map(|(call, judged, stops)| {
+            AttemptReport::ToolUnasked { call: Box::new(call), judged, stops }
+        }),
         call().prop_map(|call| AttemptReport::ToolRefused {
             call: Box::new(call),
             why: "no".to_owned()

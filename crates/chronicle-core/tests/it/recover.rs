@@ -9,7 +9,7 @@ use chronicle_core::state::{State, Status};
 use crate::world::{World, person, tree};
 
 /// Scenarios of every kind that the engine knows: workflow, then what the world does.
-const SCENARIOS: [(&str, &str, &str); 26] = [
+const SCENARIOS: [(&str, &str, &str); 27] = [
     (
         "straight",
         super::decide::THREE,
@@ -129,6 +129,11 @@ const SCENARIOS: [(&str, &str, &str); 26] = [
         "a guard that is not proven",
         "{name: G, phases: {build: {next: [ship]}, ship: {}}}",
         "build 1: unguarded no hook\nbuild 2: unproven no hook; tool a; go ship\nship: go done\ng1: retry",
+    ),
+    (
+        "a call that nobody had judged",
+        "{name: G, phases: {build: {fallback: [other], next: [ship], on: {crash: ship}}, ship: {}}}",
+        "build 1: usage 1; ran rm a; unjudged it ran\nbuild 2: tool a; go ship\nship: go done\ng1: retry",
     ),
     (
         "in the background",

@@ -131,6 +131,23 @@ pub(crate) fn judged(id: &str, command: &str, judged: Judgement) -> AttemptRepor
     AttemptReport::ToolCalled { call, judged }
 }
 
+/// A shell command that ran although nobody was asked.
+fn unasked(id: &str, command: &str) -> AttemptReport {
+    let call = Box::new(Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]));
+    AttemptReport::ToolUnasked { call, judged: Judgement::Clear, stops: true }
+}
+
+/// How a crash of that name is classed.
+fn class(verb: &str) -> CrashClass {
+    match verb {
+        "auth" => CrashClass::Auth,
+        "unguarded" => CrashClass::Unguarded,
+        "unjudged" => CrashClass::Unjudged,
+        "full" => CrashClass::ContextFull,
+        _ => CrashClass::Other,
+    }
+}
+
 /// A rule about commands.
 pub(crate) fn rule(text: &str, line: usize) -> RuleRef {
     let at = Some(RuleAt { file: "rules.yaml".to_owned(), line });
@@ -410,6 +427,8 @@ impl World {
                 calls(&format!("c{at}"), tool, input)
             }
             "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
+            // A command that nobody was asked about.
+            "ran" => unasked(&format!("c{at}"), rest),
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
             "file" => AttemptReport::FileChanged { path: rest.to_owned(), change: Change::Changed },
@@ -436,11 +455,10 @@ impl World {
                 self.step(&report(Report::TimerFired { attempt: id, timer }));
                 return;
             }
-            "crash" => return self.end(id, Some((CrashClass::Other, rest))),
+            "crash" | "auth" | "unguarded" | "unjudged" | "full" => {
+                return self.end(id, Some((class(verb), rest)));
+            }
             "quota" | "overload" => return self.no_room(id, verb, rest),
-            "auth" => return self.end(id, Some((CrashClass::Auth, rest))),
-            "unguarded" => return self.end(id, Some((CrashClass::Unguarded, rest))),
-            "full" => return self.end(id, Some((CrashClass::ContextFull, rest))),
             "finish" => return self.end(id, None),
             "lost" => {
                 let seen = EndSeen { lost: true, ..EndSeen::default() };

@@ -12,6 +12,8 @@ pub struct RawCall {
     pub input: Value,
     /// The folder that it begins in, if the agent says so: a shell may be elsewhere than where its worker was started.
     pub folder: Option<String>,
+    /// True if it runs instead of whatever was asked for under its id before.
+    pub is_final: bool,
 }
 
 /// What an adapter knows about a tool for certain.
@@ -30,7 +32,12 @@ impl From<ToolKind> for KnownTool {
 impl RawCall {
     pub(super) fn new(id: &str, tool: &str, input: Value, known: &KnownTool, by: Caller) -> Self {
         let call = Call::new(id, tool, &input, known.volatile);
-        Self { call: Call { kind: known.kind, by, ..call }, input, folder: None }
+        Self { call: Call { kind: known.kind, by, ..call }, input, folder: None, is_final: false }
+    }
+
+    /// The same call, if it is the one that runs, whatever was asked for under its id before.
+    pub(super) fn finally(self, is_final: bool) -> Self {
+        Self { is_final, ..self }
     }
 
     /// The same call, made in that folder.

@@ -218,6 +218,8 @@ pub enum Seen {
     ToolCall(Box<RawCall>),
     /// It asks for permission to call a tool; the answer has the call's id.
     Permission(Box<RawCall>),
+    /// A call runs, or ran, with this input: told where that is not what was asked about, or where nobody was asked.
+    Ran(Box<RawCall>),
     /// It does not have its tools judged, or cannot prove that it does: a whole sentence.
     Unguarded {
         /// What is missing, for people.

@@ -13,6 +13,7 @@ mod reading;
 mod tend;
 mod verdicts;
 
+use std::path::{Path, PathBuf};
 use std::process::ChildStderr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -23,7 +24,7 @@ use chronicle_core::base::ids::AttemptId;
 use chronicle_core::engine::work::Work;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText};
 use chronicle_core::event::signal::is_ours;
-use chronicle_core::event::{Caller, CrashClass, Verdict};
+use chronicle_core::event::{Call, Caller, CrashClass, Verdict};
 use chronicle_core::guard::{AskedCall, Judgement};
 use chronicle_core::words;
 
@@ -131,6 +132,8 @@ struct AgentShared {
     attempt: AttemptId,
     /// The model that was asked for.
     model: Option<String>,
+    /// Where it was started, with links followed.
+    works_in: PathBuf,
     reporter: Reporter,
     transcript: Transcript,
     watchdog: Watchdog,
@@ -176,6 +179,7 @@ pub(super) fn start(
     })?;
     let (died_of, is_cause) = (adapter.died_of(), adapter.is_cause());
     let is_noise = adapter.is_noise();
+    let begins_in = works_in.canonicalize().unwrap_or_else(|_| works_in.clone());
     let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), works_in, launch.argv);
     keeper.chronicle.clone_from(&context.chronicle);
     // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
@@ -193,7 +197,8 @@ pub(super) fn start(
     let shared = Arc::new(AgentShared {
         attempt: id,
         model,
-        watchdog: Watchdog::new(adapter.unproven().is_some()),
+        works_in: begins_in,
+        watchdog: Watchdog::new(adapter.unproven().is_some(), idle),
         voice: Voice::new(adapter, outbox),
         is_settled: AtomicBool::new(false),
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -239,6 +244,15 @@ impl AgentShared {
         judged.said(|why| self.context.redactor.redact(why).into_owned())
     }
 
+    /// A call with the folder that it begins in, if it is another one than its worker's: leave for one is none for the other.
+    fn placed(&self, raw: RawCall) -> RawCall {
+        let folder = raw.folder.as_deref().and_then(|folder| elsewhere(folder, &self.works_in));
+        let Some(folder) = folder else { return raw };
+        let call = raw.call.at(&folder);
+        let folder = call.folder.map(|it| self.context.redactor.redact(&it).into_owned());
+        RawCall { call: Call { folder, ..call }, ..raw }
+    }
+
     /// Remembers a call until a person has answered.
     fn waits(&self, raw: &RawCall) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,6 +271,11 @@ impl AgentShared {
         let call = Box::new(raw.call);
         self.reporter.tell(AttemptReport::ToolRefused { call, why: told.clone() });
         Some(told)
+    }
+
+    /// Whether it was told to end, in whatever way.
+    fn is_told_to_end(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
     }
 
     fn decided(&self) -> MutexGuard<'_, Vec<(String, bool)>> {
@@ -317,5 +336,25 @@ impl AgentShared {
         let seen = ended_as(seen, end);
         // One that ends its turn when it is asked to needs no signal, and was stopped all the same.
         EndSeen { stopped: seen.stopped || (was_told && !seen.lost), ..seen }
+    }
+}
+
+/// A folder as people are shown it, if it is not the one that the worker was started in: relative to that one if it is below.
+fn elsewhere(folder: &str, works_in: &Path) -> Option<String> {
+    let below = Path::new(folder).strip_prefix(works_in);
+    let shown = below.map_or(folder, |below| below.to_str().unwrap_or(folder));
+    (!shown.is_empty()).then(|| shown.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_told_if_it_is_not_the_workers_own() {
+        let at = |folder: &str| elsewhere(folder, Path::new("/project"));
+        assert_eq!((at("/project"), at("/project/")), (None, None));
+        assert_eq!(at("/project/sub/x").as_deref(), Some("sub/x"));
+        assert_eq!(at("/elsewhere").as_deref(), Some("/elsewhere"));
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
         works_in,
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Arc::new(Transcript::create(&context.folder.transcript(id))),
-        watchdog: Watchdog::new(false),
+        watchdog: Watchdog::new(false, None),
         now: Arc::default(),
         context,
         work,

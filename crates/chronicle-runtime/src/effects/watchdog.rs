@@ -13,8 +13,9 @@ const LINGER: Duration = Duration::from_secs(5);
 /// How long it may take to end its turn when it is asked to in its own protocol; then it is told by a signal.
 pub(super) const INTERRUPT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long an agent may be silent before it has proven its guard, or take once nothing can delay that, and how long it may take in
-/// all: hooks and extensions of its user's own may run before.
+/// How long an agent may be silent before it has proven its guard, or take once nothing can delay that: less where twice `limits.idle` is
+/// less, since to begin takes longer than anything later. And how long it may take in all: hooks and extensions of its user's own may
+/// run before.
 const PROOF_SILENCE: Duration = Duration::from_mins(1);
 const PROOF_PATIENCE: Duration = Duration::from_mins(10);
 
@@ -37,6 +38,8 @@ struct LastSigns {
     /// When it was asked to end its turn, until it is told by a signal.
     told_to_end: Option<Instant>,
     over: bool,
+    /// How long it may be silent before it has proven its guard.
+    proof_silence: Duration,
 }
 
 /// What a watchdog reports.
@@ -57,7 +60,7 @@ pub(super) enum Bark {
 }
 
 impl Watchdog {
-    pub(super) fn new(must_prove: bool) -> Self {
+    pub(super) fn new(must_prove: bool, idle: Option<Duration>) -> Self {
         let seen = LastSigns {
             last: Instant::now(),
             unproven: must_prove.then(|| Instant::now() + PROOF_PATIENCE),
@@ -67,6 +70,8 @@ impl Watchdog {
             has_lingered: false,
             told_to_end: None,
             over: false,
+            proof_silence: idle
+                .map_or(PROOF_SILENCE, |idle| idle.saturating_mul(2).min(PROOF_SILENCE)),
         };
         Self { shared: Arc::new((Mutex::new(seen), Condvar::new())) }
     }
@@ -119,7 +124,8 @@ impl Watchdog {
     /// Nothing can delay the proof any more. The first time counts.
     pub(super) fn proof_is_due(&self) {
         let mut seen = self.lock();
-        seen.unproven = seen.unproven.map(|at| at.min(Instant::now() + PROOF_SILENCE));
+        let due = Instant::now() + seen.proof_silence;
+        seen.unproven = seen.unproven.map(|at| at.min(due));
         drop(seen);
         self.shared.1.notify_one();
     }
@@ -159,7 +165,8 @@ impl Watchdog {
                         Bark::Idle => seen.last = now,
                         Bark::Lingers => seen.has_lingered = true,
                         Bark::Deaf => seen.told_to_end = None,
-                        Bark::Unproven => seen.unproven = None,
+                        // Its silence begins here. If it works all the same, it has only now something to say.
+                        Bark::Unproven => (seen.unproven, seen.last) = (None, now),
                         Bark::TimedOut(request) => drop(seen.until.remove(request)),
                         Bark::Moment => {
                             interval = worked::next_interval(Some(interval));
@@ -194,7 +201,7 @@ fn next_bark(seen: &LastSigns, idle: Option<Duration>) -> Option<(Instant, Bark)
     let lingers = seen.finished.filter(|_| !seen.has_lingered);
     let lingers = lingers.map(|at| (at + LINGER, Bark::Lingers));
     let unproven = seen.unproven.filter(|_| seen.finished.is_none() && seen.told_to_end.is_none());
-    let unproven = unproven.map(|at| (at.min(seen.last + PROOF_SILENCE), Bark::Unproven));
+    let unproven = unproven.map(|at| (at.min(seen.last + seen.proof_silence), Bark::Unproven));
     // Silence while a person is asked, or after the turn, is not the agent's fault. Before its guard is proven it has nothing to do.
     let may_rest = seen.finished.is_some() || !seen.questions.is_empty() || seen.unproven.is_some();
     let silence = idle.filter(|_| !may_rest).and_then(|idle| seen.last.checked_add(idle));

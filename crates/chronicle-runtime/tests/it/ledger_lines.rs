@@ -35,6 +35,7 @@ pub(crate) fn line(seq: u64) -> Line {
                 background: false,
                 path: None,
                 start_file: false,
+                folder: None,
                 verdict: Verdict::Denied("no".to_owned()),
                 unasked: false,
                 judged: Judgement::Clear,

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 33] = [
+const STORIES: [(&str, &str, &str); 34] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -235,6 +235,16 @@ const STORIES: [(&str, &str, &str); 33] = [
          plan 2: session s; unproven no hook; go build
          build: go done
          g1: retry",
+    ),
+    (
+        "unjudged",
+        "{name: Unjudged, phases: {plan: {next: [build]}, build: {}}}",
+        "plan 1: session s; crash unjudged it ran
+         plan 2: session s; ran rm b; died
+         plan 3: session s; go build
+         build: go done
+         g1: retry
+         g2: retry",
     ),
     (
         "doubts",

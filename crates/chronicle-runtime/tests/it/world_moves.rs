@@ -31,6 +31,13 @@ pub(crate) fn needs_leave(id: &str, command: &str) -> AttemptReport {
     AttemptReport::ToolCalled { call: Box::new(call), judged }
 }
 
+/// A shell command that ran although nobody was asked.
+fn unasked(id: &str, command: &str) -> AttemptReport {
+    let call = Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]);
+    let (judged, stops) = (Judgement::Clear, true);
+    AttemptReport::ToolUnasked { call: Box::new(call), judged, stops }
+}
+
 /// A shell command that a rule forbids.
 fn forbidden(id: &str, command: &str) -> AttemptReport {
     let call = Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]);
@@ -93,6 +100,8 @@ impl Move {
             "tool" => calls(&call, rest, "{}"),
             "shell" => calls(&call, "bash", &serde_json::json!({ "command": rest }).to_string()),
             "tool-end" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: true },
+            // A command that nobody was asked about.
+            "ran" => unasked(&call, rest),
             "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },

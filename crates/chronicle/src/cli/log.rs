@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chronicle_core::event::{Event, GateAnswer};
 use chronicle_core::view::TimelineEntry;
 use chronicle_runtime::handle::{self, RunFolder};
 use clap::Args;
@@ -12,6 +13,8 @@ use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
 
+/// Most gates in a row whose withdrawal is told one by one.
+const WITHDRAWN_SHOWN: usize = 3;
 /// How often a ledger that grows is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -55,9 +58,13 @@ pub(super) fn cmd_log(setting: &Setting, args: &LogArgs) -> Result<Exit, Failure
         let more = args.follow && follow.is_supervised();
         let news = follow.poll()?;
         let caught_up = news.is_empty();
+        let wanted = |entry: &TimelineEntry| {
+            entry.seq > args.since && (args.tools || setting.json || !entry.detail)
+        };
+        let news: Vec<TimelineEntry> = news.into_iter().filter(wanted).collect();
+        let news = if setting.json { news } else { together(&news) };
         for entry in news {
-            let wanted = entry.seq > args.since && (args.tools || setting.json || !entry.detail);
-            if wanted && !terminal::say_wrapped(&line(setting, &entry)?) {
+            if !terminal::say_wrapped(&line(setting, &entry)?) {
                 return Ok(Exit::Done);
             }
         }
@@ -79,10 +86,32 @@ pub(super) fn say_all(setting: &Setting, folder: &RunFolder) -> Result<(), Failu
         if news.is_empty() {
             return Ok(());
         }
-        for entry in news.iter().filter(|entry| !entry.detail) {
-            terminal::say_wrapped(&line(setting, entry)?);
+        let news: Vec<TimelineEntry> = news.into_iter().filter(|entry| !entry.detail).collect();
+        for entry in together(&news) {
+            terminal::say_wrapped(&line(setting, &entry)?);
         }
     }
+}
+
+/// Gates that were withdrawn one after the other, as one entry where there are many: after a kill there may be hundreds.
+fn together(news: &[TimelineEntry]) -> Vec<TimelineEntry> {
+    let mut all: Vec<TimelineEntry> = Vec::new();
+    for many in news.chunk_by(|one, other| is_withdrawal(one) && is_withdrawal(other)) {
+        match many {
+            [first, .., last] if many.len() > WITHDRAWN_SHOWN => {
+                let text =
+                    format!("{} gates were withdrawn, the last one: {}", many.len(), last.text);
+                all.push(TimelineEntry { text, ..first.clone() });
+            }
+            few => all.extend_from_slice(few),
+        }
+    }
+    all
+}
+
+fn is_withdrawal(entry: &TimelineEntry) -> bool {
+    let withdrawn = |answer: &GateAnswer| *answer == GateAnswer::Withdrawn;
+    matches!(&entry.event, Some(Event::GateAnswered { answer, .. }) if withdrawn(answer))
 }
 
 /// One entry: a sentence, or with `--json` an object on a line of its own.
@@ -93,4 +122,34 @@ fn line(setting: &Setting, entry: &TimelineEntry) -> Result<String, Failure> {
     let paint = Paint::stdout();
     let place = format!("{:>5}  {}", entry.seq, terminal::clock(entry.at));
     Ok(format!("{}  {}", paint.ink(Ink::Dim, &place), entry.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use chronicle_core::base::ids::GateId;
+    use chronicle_core::base::time::Millis;
+    use chronicle_core::event::input::{Actor, By};
+
+    use super::*;
+
+    fn entry(number: u32, answer: GateAnswer) -> TimelineEntry {
+        let (who, note) = ("the supervisor".to_owned(), String::new());
+        let gate = GateId(number);
+        let event = Event::GateAnswered { gate, answer, who, note, agent: None, from: None };
+        let by = By { actor: Actor::Supervisor, request: None };
+        let (seq, at, text) = (number.into(), Millis(0), format!("g{number}"));
+        TimelineEntry { seq, at, by, text, detail: false, event: Some(event) }
+    }
+
+    #[test]
+    fn many_gates_that_are_withdrawn_are_told_at_once() {
+        let texts = |all: Vec<TimelineEntry>| -> Vec<String> {
+            together(&all).into_iter().map(|entry| entry.text).collect()
+        };
+        let withdrawn = |count: u32| (1..=count).map(|it| entry(it, GateAnswer::Withdrawn));
+        assert_eq!(texts(withdrawn(3).collect()), ["g1", "g2", "g3"]);
+        let all = withdrawn(150).chain([entry(151, GateAnswer::Approved)]).chain(withdrawn(1));
+        let told = ["150 gates were withdrawn, the last one: g150", "g151", "g1"];
+        assert_eq!(texts(all.collect()), told);
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::agents_guards::assert_ran_unjudged;
 use crate::agents_yard::{AgentYard, Kind, talk};
 use crate::session::{Said, of_run, until, within};
 
@@ -29,7 +30,11 @@ const NO_EXTENSION: &str = "for word; do shift; if [ \"$word\" = -e ]; then skip
      else set -- \"$@\" \"$word\"; fi; done\nexec \"$@\"\n";
 
 fn wrapped(kind: Kind, wrapper: &str, turns: &Value) -> AgentYard {
-    let yard = AgentYard::new(kind, ONE, &json!([talk("main", "`work`: ", turns)]));
+    wrapped_in(kind, ONE, wrapper, turns)
+}
+
+fn wrapped_in(kind: Kind, workflow: &str, wrapper: &str, turns: &Value) -> AgentYard {
+    let yard = AgentYard::new(kind, workflow, &json!([talk("main", "`work`: ", turns)]));
     yard.session.write("wrapper.sh", wrapper);
     yard.wrap("sh wrapper.sh");
     yard
@@ -66,27 +71,32 @@ fn works_unproven(yard: &AgentYard, why: &str) {
     yard.session.assert_whole();
 }
 
+/// Long enough for an agent on a busy machine to begin, and short to wait for.
+const IDLE: &str = "{nudges: 0, retries: 0, idle: 6s}";
+
 /// Each of these takes as long as Chronicle waits, so they go on side by side.
 #[test]
 fn needs_claude_is_silent_about_its_hooks() {
     let kind = Kind::Claude;
+    let one = ONE.replace("{nudges: 0, retries: 0}", IDLE);
+    let silent = |wrapper: &str, turns: &Value| wrapped_in(kind, &one, wrapper, turns);
     let answer = || without_lines("\"request_id\":\"chronicle-lock\"");
     thread::scope(|scope| {
         scope.spawn(|| {
-            let yard = wrapped(kind, &answer(), &writes(kind));
+            let yard = silent(&answer(), &writes(kind));
             let why = "it did not answer when it was asked to call its hook";
             is_given_nothing(&yard, yard.run(), why);
             assert_eq!(yard.server.asked().len(), 0, "its model heard nothing");
         });
         scope.spawn(|| {
-            let yard = wrapped(kind, &without_lines("hook_callback"), &writes(kind));
+            let yard = silent(&without_lines("hook_callback"), &writes(kind));
             let why =
                 "Claude Code does not let Chronicle judge its tools: it did not call its hook";
             is_given_nothing(&yard, yard.run(), why);
             assert_eq!(yard.server.asked().len(), 0, "its model heard nothing");
         });
         scope.spawn(|| {
-            let yard = wrapped(kind, &answer(), &writes(kind));
+            let yard = silent(&answer(), &writes(kind));
             yard.set(BEST_EFFORT);
             yard.exits(yard.run(), 0);
             assert_eq!(yard.session.read("a.txt"), "one\n");
@@ -135,6 +145,13 @@ fn has_no_extension(kind: Kind) {
     yard.exits(yard.run(), 4).talks("finished without a leaving signal");
     yard.assert_played();
     works_unproven(&yard, why);
+    // What it does without asking ends it at once.
+    let yard = wrapped(kind, NO_EXTENSION, &writes(kind));
+    yard.set(BEST_EFFORT);
+    let said = yard.exits(yard.run(), 4);
+    let call = "it ran `write` {\"content\":\"one\\n\",\"path\":\"a.txt\"}";
+    let said = assert_ran_unjudged(&yard, said, call);
+    assert!(!said.stderr.contains("given nothing to do"), "{said:?}");
 }
 
 #[test]

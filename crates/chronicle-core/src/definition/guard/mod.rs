@@ -6,6 +6,6 @@ mod pattern;
 mod rules;
 
 pub use frozen::{FrozenRules, RuleFile};
-pub use in_force::{BUILT_IN_NAME, built_in, in_force};
+pub use in_force::{BUILT_IN_NAME, built_in};
 pub use pattern::{Found, Pattern};
 pub use rules::{CommandRule, PathRule, RuleAt, Rules, RulesRead, read_rules};

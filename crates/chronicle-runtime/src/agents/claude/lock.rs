@@ -76,7 +76,8 @@ enum Proof {
 #[derive(Default)]
 pub(super) struct Waiting {
     asked: VecDeque<Asked>,
-    hooked: VecDeque<String>,
+    /// Each with the folder that it begins in, which only the hook is told.
+    hooked: VecDeque<(String, Option<String>)>,
     /// It has agreed to ask the hook, so that every question must have been there first.
     has_hook: bool,
     allowed: VecDeque<String>,
@@ -125,11 +126,16 @@ impl Lock {
     }
 
     /// Where its shell is, which stays where the call before has left it. Only the hook is told.
-    pub(super) fn folder(self, request: &Value) -> Option<&str> {
+    fn folder(self, request: &Value) -> Option<&str> {
         match self {
             Self::Hook => text(&request["input"], "cwd"),
             Self::Question => None,
         }
+    }
+
+    /// Whether what it asks about is what will run: hooks of its user's own may change a call that our hook was asked about.
+    pub(super) fn is_last(self) -> bool {
+        self == Self::Question
     }
 }
 
@@ -236,14 +242,21 @@ impl Waiting {
 
     /// False if the second lock asks and the first never did.
     #[must_use]
-    pub(super) fn add(&mut self, call: &str, request: &str, by: Lock) -> bool {
+    pub(super) fn add(&mut self, call: &str, id: &str, by: Lock, request: &Value) -> bool {
         if by == Lock::Hook {
-            keep(&mut self.hooked, call.to_owned());
-        } else if self.has_hook && !self.hooked.iter().any(|hooked| hooked == call) {
+            let folder = by.folder(request).map(str::to_owned);
+            keep(&mut self.hooked, (call.to_owned(), folder));
+        } else if self.has_hook && !self.hooked.iter().any(|(hooked, _)| hooked == call) {
             return false;
         }
-        keep(&mut self.asked, Asked { call: call.to_owned(), request: request.to_owned(), by });
+        keep(&mut self.asked, Asked { call: call.to_owned(), request: id.to_owned(), by });
         true
+    }
+
+    /// The folder that a call begins in, if the hook was told.
+    pub(super) fn folder(&self, call: &str) -> Option<&str> {
+        let (_, folder) = self.hooked.iter().rfind(|(hooked, _)| hooked == call)?;
+        folder.as_deref()
     }
 
     /// Whether we have allowed that call.
@@ -375,17 +388,17 @@ mod tests {
         let agreed = json!({"response": {"subtype": "success", "request_id": REQUEST}});
         assert_eq!(waiting.answered(&agreed), Some(alive()));
         assert!(waiting.take_lines().is_empty(), "the handover is sent once");
-        assert!(waiting.add("c1", "q1", Lock::Question));
+        assert!(waiting.add("c1", "q1", Lock::Question, &Value::Null));
     }
 
     #[test]
     fn a_question_must_have_been_at_the_hook_first() {
         let mut waiting = agreed();
-        assert!(!waiting.add("c1", "q1", Lock::Question), "it never asked the hook");
-        assert!(waiting.add("c2", "h2", Lock::Hook));
+        assert!(!waiting.add("c1", "q1", Lock::Question, &Value::Null), "it never asked the hook");
+        assert!(waiting.add("c2", "h2", Lock::Hook, &Value::Null));
         let allowed = Answer::Verdict(Verdict::Allowed);
         assert!(waiting.answer("c2", &allowed).is_some_and(|line| line.contains("\"h2\"")));
-        assert!(waiting.add("c2", "q2", Lock::Question));
+        assert!(waiting.add("c2", "q2", Lock::Question, &Value::Null));
         assert!(waiting.answer("c2", &allowed).is_some_and(|line| line.contains("\"q2\"")));
         assert!(waiting.allowed("c2") && !waiting.allowed("c1"));
     }

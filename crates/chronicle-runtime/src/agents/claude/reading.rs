@@ -217,7 +217,7 @@ impl ClaudeReader {
         if !fits(id) || !fits(call) || !fits(tool) {
             return unanswerable();
         }
-        if !self.waiting.add(call, id, by) {
+        if !self.waiting.add(call, id, by, request) {
             return lock::is_open();
         }
         let own = tool.strip_prefix(OURS);
@@ -238,7 +238,8 @@ impl ClaudeReader {
         let caller = if is_sub_agent { Caller::SubAgent } else { Caller::Worker };
         let name = own.unwrap_or(tool);
         let raw = RawCall::new(call, name, input.clone(), &known(tool), caller);
-        vec![Seen::Permission(raw.at(by.folder(request)).into())]
+        let folder = self.waiting.folder(call);
+        vec![Seen::Permission(raw.at(folder).finally(by.is_last()).into())]
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
@@ -287,17 +288,24 @@ impl ClaudeReader {
         if !was_asked && !ok && (is_its_error || was_kept) {
             return refused().into_iter().collect();
         }
+        let ran = (!was_asked).then(|| self.announced_call(call, by)).flatten();
         // Allowed by us, and then forbidden by a rule or a hook of its user: the end alone would not say why.
         let forbidden = (!ok && was_kept && self.waiting.allowed(call)).then(refused).flatten();
         let end = self.background.returned(call, ok);
         let end = end.unwrap_or_else(|| Seen::ToolEnd { call: bounded(call, NAME_MAX), ok });
-        [Some(end), forbidden].into_iter().flatten().collect()
+        let ran = ran.map(|call| Seen::Ran(call.into()));
+        [ran, Some(end), forbidden].into_iter().flatten().collect()
+    }
+
+    /// A call as the model made it, if it is remembered.
+    fn announced_call(&self, call: &str, by: Caller) -> Option<RawCall> {
+        let (id, tool, input) = self.announced.iter().find(|(id, ..)| id == call)?;
+        Some(RawCall::new(id, tool, input.clone(), &known(tool), by))
     }
 
     /// A call that it refused by itself, if it is known which one that was.
     fn refused(&self, call: &str, why: &str, by: Caller) -> Option<Seen> {
-        let (id, tool, input) = self.announced.iter().find(|(id, ..)| id == call)?;
-        let call = RawCall::new(id, tool, input.clone(), &known(tool), by).into();
+        let call = self.announced_call(call, by)?.into();
         let why = why.trim_start_matches(NEVER_RAN).trim_end_matches(NEVER_RAN_END);
         Some(Seen::Refused { call, why: bounded(why.trim(), TEXT_MAX) })
     }
@@ -533,7 +541,10 @@ mod tests {
         ];
         for (is_error, meta) in ran {
             let seen = end_of_unasked(None, is_error, &meta);
-            assert!(matches!(&seen[..], [Seen::ToolEnd { .. }]), "{meta}: {seen:?}");
+            let [Seen::Ran(raw), Seen::ToolEnd { .. }] = &seen[..] else {
+                panic!("{meta}: {seen:?}")
+            };
+            assert_eq!(raw.call.command.as_deref(), Some("ls"));
         }
     }
 

@@ -32,13 +32,58 @@ function register(pi, tool) {
   });
 }
 
+// Calls that were allowed, by their ids. Other extensions are asked after this one, and may change the input in place: Pi runs what
+// they leave. What is no longer what was judged is told, as soon as it shows and at the latest when the call has ended.
+const allowed = new Map();
+const LOOKS = [0, 20, 100, 500];
+const LOOK_AGAIN = 1000;
+
+function text(input) {
+  try {
+    return JSON.stringify(input);
+  } catch {
+    return undefined;
+  }
+}
+
+function look(id) {
+  const call = allowed.get(id);
+  if (call === undefined) return;
+  const now = text(call.input);
+  if (now === call.judged) return;
+  call.judged = now;
+  const told = { id, tool: call.tool, input: call.input };
+  call.ctx.ui.notify("chronicle:ran " + (text(told) ?? ""), "info");
+}
+
+function watch(id, looks) {
+  const call = allowed.get(id);
+  if (call === undefined) return;
+  call.timer = setTimeout(() => {
+    look(id);
+    watch(id, looks + 1);
+  }, LOOKS[looks] ?? LOOK_AGAIN);
+  call.timer.unref?.();
+}
+
 module.exports = function (pi) {
   // First of all: what follows shows the supervisor that this is in force.
   pi.on("tool_call", async (event, ctx) => {
-    const question = { id: event.toolCallId, tool: event.toolName, input: event.input };
-    const answer = await ask(ctx, "chronicle:permission", question);
-    if (answer?.allow === true) return undefined;
-    return { block: true, reason: answer?.deny ?? "the supervisor gave no answer" };
+    const { toolCallId: id, toolName: tool, input } = event;
+    const judged = text(input);
+    const answer = await ask(ctx, "chronicle:permission", { id, tool, input });
+    if (answer?.allow !== true) {
+      return { block: true, reason: answer?.deny ?? "the supervisor gave no answer" };
+    }
+    allowed.set(id, { tool, input, judged, ctx });
+    watch(id, 0);
+    return undefined;
+  });
+  pi.on("tool_result", async (event) => look(event.toolCallId));
+  // Comes also for a call that another extension has blocked, which has no result of its own.
+  pi.on("tool_execution_end", async (event) => {
+    clearTimeout(allowed.get(event.toolCallId)?.timer);
+    allowed.delete(event.toolCallId);
   });
   // Not while Pi loads its extensions: it would refuse to start where another one brings a tool of the same name. Later it takes
   // the tool of the extension that was loaded first, which is this one: those of the command line come before installed ones.

@@ -29,6 +29,8 @@ const NO: &str = "no";
 const ANNOUNCED_MAX: usize = 32;
 /// How our extension tells which names of tools it shares with others.
 const TOOLS_TOLD: &str = "chronicle:tools ";
+/// How our extension tells that a call runs with another input than the one that was judged.
+const RAN_TOLD: &str = "chronicle:ran ";
 /// Lines that say nothing we need.
 const PLAIN: [&str; 15] = [
     "agent_start",
@@ -233,12 +235,14 @@ impl PiReader {
         // Pi refused the call by itself (no such tool, wrong input) and never asked. It is recorded as refused, so that people
         // see it.
         if call.is_none() && !ok && never_ran(words) {
-            let announced = self.announced.iter().find(|(announced, ..)| announced == id);
-            seen.extend(announced.map(|(id, tool, input)| Seen::Refused {
-                call: RawCall::new(id, tool, input.clone(), &known(tool), Caller::Worker).into(),
-                why: bounded(words, TEXT_MAX),
-            }));
+            seen.extend(
+                self.announced_call(id)
+                    .map(|call| Seen::Refused { call: call.into(), why: bounded(words, TEXT_MAX) }),
+            );
             return if seen.is_empty() { alive() } else { seen };
+        }
+        if call.is_none() {
+            seen.extend(self.announced_call(id).map(|call| Seen::Ran(call.into())));
         }
         seen.push(Seen::ToolEnd { call: bounded(id, NAME_MAX), ok });
         // Pi reports no changed files. A call that may change one, names it and succeeds is as near as its lines come.
@@ -247,6 +251,12 @@ impl PiReader {
             seen.push(Seen::FileChange { path, change: Change::Changed });
         }
         seen
+    }
+
+    /// A call as the model made it, if it is remembered.
+    fn announced_call(&self, id: &str) -> Option<RawCall> {
+        let (id, tool, input) = self.announced.iter().find(|(announced, ..)| announced == id)?;
+        Some(RawCall::new(id, tool, input.clone(), &known(tool), Caller::Worker))
     }
 
     /// The dialogs that nobody waits for once that call has ended, too.
@@ -276,7 +286,8 @@ impl PiReader {
             }
             (Some("notify"), ..) => {
                 let told = text(message, "message").unwrap_or_default();
-                self.proof.told(told).unwrap_or_else(|| told_tools(told))
+                let told_ran = || told_ran(told).unwrap_or_else(|| told_tools(told));
+                self.proof.told(told).unwrap_or_else(told_ran)
             }
             _ => alive(),
         }
@@ -330,6 +341,24 @@ impl PiReader {
         let (id, request, during) = (id.to_owned(), request.to_owned(), Vec::new());
         keep(&mut self.open, OpenDialog { id, dialog, request, during });
     }
+}
+
+/// What our extension says of a call that runs otherwise than it was judged; `None` if that is something else.
+fn told_ran(told: &str) -> Option<Vec<Seen>> {
+    let told = told.strip_prefix(RAN_TOLD)?;
+    let told: Value = serde_json::from_str(told).unwrap_or_default();
+    Some(vec![match names(&told) {
+        Some((call, tool)) => {
+            let input = told["input"].clone();
+            Seen::Ran(RawCall::new(call, tool, input, &known(tool), Caller::Worker).into())
+        }
+        // What cannot be read cannot be judged.
+        None => Seen::Error {
+            class: CrashClass::Unjudged,
+            text: "a call was changed after it was judged, and what it became cannot be read"
+                .to_owned(),
+        },
+    }])
 }
 
 /// What our extension says of names that others have, too. Of two tools with one name Pi takes the one of the extension that it

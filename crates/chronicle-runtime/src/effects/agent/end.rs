@@ -82,9 +82,14 @@ impl LastWords {
         Some((CrashClass::Refused, text))
     }
 
-    /// True if it broke its protocol, or its guard is not proven: nothing that it says later weighs more.
+    /// True if it broke its protocol, its guard is not proven or a call ran unjudged: nothing that it says later weighs more.
     pub(super) fn has_broken(&self) -> bool {
-        matches!(self.error, Some((CrashClass::Protocol | CrashClass::Unguarded, _)))
+        matches!(self.error, Some((CrashClass::Protocol, _))) || self.is_over()
+    }
+
+    /// True if nothing more of it is heard, not even the rest of its line.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_unguarded() || matches!(self.error, Some((CrashClass::Unjudged, _)))
     }
 
     /// True if its guard is not proven, and it was given nothing to do.

@@ -8,13 +8,13 @@ use chronicle_core::base::limits::bounded;
 use chronicle_core::base::redact::Stream;
 use chronicle_core::event::input::{Answer, AttemptReport};
 use chronicle_core::event::signal::{self, Signal};
-use chronicle_core::event::{CrashClass, Verdict};
+use chronicle_core::event::{Call, CrashClass, Verdict};
 use chronicle_core::guard::Judgement;
 
 use super::AgentShared;
 use super::bills::Bills;
 use super::held::{Held, goes_on, is_between, piece};
-use super::verdicts::Verdicts;
+use super::verdicts::{Leave, Said, Verdicts};
 use crate::activity::Bit;
 use crate::agents::{RawCall, Seen};
 use crate::effects::STOP_GRACE;
@@ -37,6 +37,8 @@ pub(super) struct AgentReader<'a> {
     /// What it tried again by itself since it last got on.
     retries: u32,
     verdicts: Verdicts,
+    /// The call whose end comes next, if nobody was asked about it.
+    unasked: Option<(Call, Judgement)>,
     bills: Bills,
     /// Lines that are not in the transcript yet.
     held: Held,
@@ -53,6 +55,7 @@ impl<'a> AgentReader<'a> {
             first: String::new(),
             retries: 0,
             verdicts: Verdicts::default(),
+            unasked: None,
             bills: Bills::default(),
             held: Held::default(),
             said: Stream::default(),
@@ -117,7 +120,7 @@ impl<'a> AgentReader<'a> {
         self.shared.look_at_proof();
         for seen in all {
             // What else its line says is not heard: a call that it asks for would be answered.
-            if self.shared.last_words().is_unguarded() {
+            if self.shared.last_words().is_over() {
                 return;
             }
             match seen {
@@ -183,7 +186,8 @@ impl<'a> AgentReader<'a> {
                 let judged = self.shared.judge(&raw);
                 self.verdicts.announce(raw.call, judged);
             }
-            Seen::Permission(raw) => self.permission(*raw),
+            Seen::Permission(raw) => self.permission(self.shared.placed(*raw)),
+            Seen::Ran(raw) => self.ran(self.shared.placed(*raw)),
             Seen::Refused { call, why } => {
                 tell(AttemptReport::ToolRefused { call: call.call.into(), why });
             }
@@ -208,7 +212,7 @@ impl<'a> AgentReader<'a> {
             }
             Seen::Withdrew { request } => self.shared.withdrew(&request),
             Seen::Remark(remark) => self.shared.last_words().remark(remark),
-            Seen::Error { class, text } => self.shared.last_words().error = Some((class, text)),
+            Seen::Error { class, text } => self.broke(class, text),
             Seen::QuotaReset { until } => self.shared.last_words().no_quota(until),
             Seen::Finished => self.finished(),
             Seen::Failed { class, text } => self.failed(class, text),
@@ -234,7 +238,8 @@ impl<'a> AgentReader<'a> {
         if !self.verdicts.has(&raw.call) {
             self.begins_tool(&raw.call.tool);
         }
-        let (id, sum) = (raw.call.id.clone(), raw.call.sum);
+        let (id, sum, call) = (raw.call.id.clone(), raw.call.sum, raw.call.clone());
+        let is_final = raw.is_final;
         if self.verdicts.is_taken(&id, sum) {
             // Its answer would be taken for that of the call that waits, which is another one.
             return self
@@ -244,7 +249,7 @@ impl<'a> AgentReader<'a> {
         // Before it is reported: a person's answer may arrive through the driver before this returns.
         let may_wait = matches!(judged, Judgement::Ask { .. });
         if may_wait {
-            self.verdicts.hold(&id, sum);
+            self.verdicts.hold(&call);
             self.shared.waits(&raw);
             self.shared.voice.asks(&id);
             self.shared.watchdog.asks(&id);
@@ -260,8 +265,47 @@ impl<'a> AgentReader<'a> {
         }
         let may_run =
             !matches!(answer, Some(Answer::Verdict(Verdict::Denied(_)) | Answer::Stopped(_)));
-        self.verdicts.add(id.clone(), sum, may_run);
+        if is_final {
+            // Whatever was allowed under this id before is not what runs.
+            self.verdicts.replace(&call, may_run);
+        } else {
+            self.verdicts.add(&call, may_run);
+        }
         self.answer(&id, answer);
+    }
+
+    /// A call runs, or ran, with this input. Somebody else may have changed it after it was judged: then it is judged now, and what
+    /// would not have been allowed ends the attempt. A person cannot be asked any more either.
+    fn ran(&mut self, raw: RawCall) {
+        self.hear_decided();
+        let said = self.verdicts.said(&raw.call);
+        if said == Said::OfIt {
+            return;
+        }
+        let judged = self.shared.judge(&raw);
+        match (said, &judged) {
+            // Its end tells whether it ran.
+            (Said::Nothing, _) => self.unasked = Some((raw.call, judged)),
+            (_, Judgement::Clear) => {
+                self.verdicts.replace(&raw.call, true);
+                let tool = &raw.call.tool;
+                self.shared.last_words().remark(format!(
+                    "calls of `{tool}` were changed after they were judged, and judged again"
+                ));
+            }
+            _ => self.unjudged(raw.call, judged),
+        }
+    }
+
+    /// A call ran that nobody had judged as it ran: on record first, then the attempt ends.
+    fn unjudged(&mut self, call: Call, judged: Judgement) {
+        let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged, stops: true };
+        let why = match self.shared.reporter.ask(ran) {
+            Some(Answer::Verdict(Verdict::Denied(why))) => why,
+            // Without a driver the attempt is about to be ended anyway.
+            _ => "a tool ran without asking for permission".to_owned(),
+        };
+        self.broke(CrashClass::Unjudged, why);
     }
 
     /// Takes in what people decided about calls that waited.
@@ -292,13 +336,23 @@ impl<'a> AgentReader<'a> {
     fn needs_leave(&mut self, call: &str, ok: bool) {
         self.hear_decided();
         let unasked = self.verdicts.take_unasked(call);
-        if !self.verdicts.end(call, ok) && unasked.is_empty() {
-            self.breach(format!("the call `{call}` ran without leave"));
+        match self.verdicts.end(call, ok) {
+            Leave::Denied(denied) if unasked.is_empty() => {
+                return self.unjudged(*denied, Judgement::Clear);
+            }
+            // One that is told to end fails its calls, also those that it has not asked about yet.
+            Leave::None if unasked.is_empty() && (ok || !self.shared.is_told_to_end()) => {
+                let known = self.unasked.take().filter(|(known, _)| known.id == call);
+                let unknown = || (Call::unknown(call), Judgement::Clear);
+                let (call, judged) = known.unwrap_or_else(unknown);
+                return self.unjudged(call, judged);
+            }
+            Leave::Given | Leave::Denied(_) | Leave::None => {}
         }
         for (call, judged) in unasked {
-            let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged };
+            let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged, stops: false };
             if let Some(Answer::Verdict(Verdict::Denied(why))) = self.shared.reporter.ask(ran) {
-                self.breach(why);
+                self.broke(CrashClass::Unjudged, why);
             }
         }
     }
@@ -320,7 +374,15 @@ impl<'a> AgentReader<'a> {
     }
 
     fn breach(&self, text: String) {
-        self.shared.last_words().error = Some((CrashClass::Protocol, text));
+        self.broke(CrashClass::Protocol, text);
+    }
+
+    /// Ends the attempt. That a call ran unjudged weighs more than anything else.
+    fn broke(&self, class: CrashClass, text: String) {
+        let mut last = self.shared.last_words();
+        if !matches!(last.error, Some((CrashClass::Unjudged, _))) {
+            last.error = Some((class, text));
+        }
     }
 
     fn note(&self, bit: fn(String) -> Bit, text: &str) {
@@ -354,7 +416,8 @@ impl<'a> AgentReader<'a> {
         // The agent recovered from the error, except for a broken protocol: that stays a crash. Nor does it recover from what its
         // user's own settings refuse: the same again would end the same.
         last.error.take_if(|(class, _)| {
-            !matches!(class, CrashClass::Protocol | CrashClass::Unguarded | CrashClass::Refused)
+            let stays = [CrashClass::Protocol, CrashClass::Unguarded, CrashClass::Unjudged];
+            !stays.contains(class) && *class != CrashClass::Refused
         });
         (last.quota_until, last.retry_after_ms) = (None, None);
         drop(last);
@@ -368,15 +431,21 @@ fn as_printed(mut seen: Seen, raw: &[Seen]) -> Seen {
     for printed in raw {
         match (&mut seen, printed) {
             (
-                Seen::ToolCall(seen) | Seen::Permission(seen) | Seen::Refused { call: seen, .. },
+                Seen::ToolCall(seen)
+                | Seen::Permission(seen)
+                | Seen::Ran(seen)
+                | Seen::Refused { call: seen, .. },
                 Seen::ToolCall(printed)
                 | Seen::Permission(printed)
+                | Seen::Ran(printed)
                 | Seen::Refused { call: printed, .. },
             ) => {
                 seen.call.sum = printed.call.sum;
                 // For the guard alone: what is reported and recorded of the call stays redacted.
                 seen.input.clone_from(&printed.input);
-                seen.folder.clone_from(&printed.folder);
+                if printed.folder.is_some() {
+                    seen.folder.clone_from(&printed.folder);
+                }
             }
             (Seen::Text(seen), Seen::Text(printed))
             | (Seen::Thought(seen), Seen::Thought(printed)) => seen.clone_from(printed),

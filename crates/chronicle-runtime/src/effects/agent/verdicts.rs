@@ -20,9 +20,33 @@ struct JudgedCall {
     id: String,
     sum: CallSum,
     may_run: bool,
+    /// The call itself, if it was ever not to run: people are shown it if it does.
+    denied: Option<Box<Call>>,
     has_ended: bool,
     /// True while a person is asked about it.
     waits: bool,
+}
+
+/// What was said to a call before it ran.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nobody was asked about any call of its id.
+    Nothing,
+    /// Another call of its id was judged.
+    OfAnother,
+    /// It was judged as it ran.
+    OfIt,
+}
+
+/// Whether a call that has ended had leave to run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// It had, or did not run.
+    Given,
+    /// It was denied, and ran.
+    Denied(Box<Call>),
+    /// Nobody was asked about any call of its id.
+    None,
 }
 
 /// A call, and what the rules say to it.
@@ -50,25 +74,44 @@ impl Verdicts {
     }
 
     /// Remembers a verdict; the same call repeated is still one call.
-    pub(super) fn add(&mut self, id: String, sum: CallSum, may_run: bool) {
+    pub(super) fn add(&mut self, call: &Call, may_run: bool) {
+        let (id, sum) = (call.id.clone(), call.sum);
+        let denied = (!may_run).then(|| Box::new(call.clone()));
         self.announced.retain(|(call, _)| call.id != id || call.sum != sum);
         let is_it =
             |known: &&mut JudgedCall| !known.has_ended && known.sum == sum && known.id == id;
         if let Some(known) = self.judged.iter_mut().find(is_it) {
             (known.may_run, known.waits) = (may_run, false);
+            known.denied = denied.or_else(|| known.denied.take());
             return;
         }
         if self.judged.len() >= VERDICTS_MAX {
             self.judged.pop_front();
         }
-        self.judged.push_back(JudgedCall { id, sum, may_run, has_ended: false, waits: false });
+        let (has_ended, waits) = (false, false);
+        self.judged.push_back(JudgedCall { id, sum, may_run, denied, has_ended, waits });
+    }
+
+    /// Remembers the verdict on what runs instead of everything that was asked for under this id.
+    pub(super) fn replace(&mut self, call: &Call, may_run: bool) {
+        self.judged.retain(|it| it.id != call.id || it.sum == call.sum || it.has_ended);
+        self.add(call, may_run);
+    }
+
+    /// What was said to a call that runs or ran.
+    pub(super) fn said(&self, call: &Call) -> Said {
+        if self.judged.iter().any(|it| it.id == call.id && it.sum == call.sum) {
+            return Said::OfIt;
+        }
+        let is_known = self.judged.iter().any(|it| it.id == call.id);
+        if is_known { Said::OfAnother } else { Said::Nothing }
     }
 
     /// Remembers that a call waits for a person: until they have answered it may not run.
-    pub(super) fn hold(&mut self, id: &str, sum: CallSum) {
-        self.add(id.to_owned(), sum, false);
-        let held =
-            self.judged.iter_mut().filter(|it| it.id == id && it.sum == sum && !it.has_ended);
+    pub(super) fn hold(&mut self, call: &Call) {
+        self.add(call, false);
+        let is_it = |it: &&mut JudgedCall| it.id == call.id && it.sum == call.sum && !it.has_ended;
+        let held = self.judged.iter_mut().filter(is_it);
         held.for_each(|held| held.waits = true);
     }
 
@@ -94,16 +137,20 @@ impl Verdicts {
     /// Whether a call that ended so had leave to run; one that was denied may only fail. An end names its call by the id alone.
     /// Where several bear it, a good end is taken for one that may run and a bad one for one that may not, each once: so a
     /// denied call that runs shows at the latest when all have ended.
-    pub(super) fn end(&mut self, id: &str, ok: bool) -> bool {
+    pub(super) fn end(&mut self, id: &str, ok: bool) -> Leave {
         let open = |it: &JudgedCall| it.id == id && !it.has_ended;
         // With several open calls of one id, assume the innocent pairing; a denied call that ran is left over in the end.
         let fitting = self.judged.iter().position(|it| open(it) && it.may_run == ok);
         let of_an_open_one = fitting.or_else(|| self.judged.iter().position(open));
         // An agent may report the same end twice.
         let at = of_an_open_one.or_else(|| self.judged.iter().rposition(|it| it.id == id));
-        let Some(ended) = at.and_then(|at| self.judged.get_mut(at)) else { return false };
+        let Some(ended) = at.and_then(|at| self.judged.get_mut(at)) else { return Leave::None };
         ended.has_ended = true;
-        ended.may_run || !ok
+        if ended.may_run || !ok {
+            return Leave::Given;
+        }
+        let denied = ended.denied.clone();
+        Leave::Denied(denied.unwrap_or_else(|| Box::new(Call::unknown(id))))
     }
 }
 
@@ -112,21 +159,25 @@ mod tests {
     use chronicle_core::event::{Call, CallSum};
     use chronicle_core::guard::Judgement;
 
-    use super::Verdicts;
+    use super::{Leave, Said, Verdicts};
 
     fn sum(tool: &str) -> CallSum {
         CallSum::of(tool, &serde_json::Value::Null, &[])
     }
 
+    fn call(id: &str, tool: &str) -> Call {
+        Call::new(id, tool, &serde_json::Value::Null, &[])
+    }
+
     /// Verdicts on calls, as `id tool may`, then ends, as `id ok`: whether each had leave.
     fn play(calls: &str, ends: &str) -> Vec<bool> {
         let mut verdicts = Verdicts::default();
-        for call in calls.split("; ").filter(|call| !call.is_empty()) {
-            let words: Vec<&str> = call.split(' ').collect();
-            verdicts.add(words[0].to_owned(), sum(words[1]), words[2] == "may");
+        for said in calls.split("; ").filter(|said| !said.is_empty()) {
+            let words: Vec<&str> = said.split(' ').collect();
+            verdicts.add(&call(words[0], words[1]), words[2] == "may");
         }
         let ends = ends.split("; ").map(|end| end.split_once(' ').unwrap_or((end, "")));
-        ends.map(|(id, how)| verdicts.end(id, how == "ok")).collect()
+        ends.map(|(id, how)| verdicts.end(id, how == "ok") == Leave::Given).collect()
     }
 
     #[test]
@@ -150,24 +201,36 @@ mod tests {
     #[test]
     fn a_call_that_waits_has_no_leave_until_a_person_gave_it() {
         let mut verdicts = Verdicts::default();
-        verdicts.hold("x", sum("bash"));
+        verdicts.hold(&call("x", "bash"));
         assert!(verdicts.is_taken("x", sum("read")) && !verdicts.is_taken("x", sum("bash")));
-        assert!(!verdicts.end("x", true), "it ran before anybody answered");
+        let early = Leave::Denied(Box::new(call("x", "bash")));
+        assert_eq!(verdicts.end("x", true), early, "it ran before anybody answered");
         let mut verdicts = Verdicts::default();
-        verdicts.hold("x", sum("bash"));
+        verdicts.hold(&call("x", "bash"));
         verdicts.decide("x", true);
-        assert!(!verdicts.is_taken("x", sum("read")) && verdicts.end("x", true));
+        assert!(!verdicts.is_taken("x", sum("read")));
+        assert_eq!(verdicts.end("x", true), Leave::Given);
+    }
+
+    #[test]
+    fn what_runs_instead_of_what_was_judged_has_a_verdict_of_its_own() {
+        let mut verdicts = Verdicts::default();
+        assert_eq!(verdicts.said(&call("x", "bash")), Said::Nothing);
+        verdicts.add(&call("x", "read"), true);
+        assert_eq!(verdicts.said(&call("x", "read")), Said::OfIt);
+        assert_eq!(verdicts.said(&call("x", "bash")), Said::OfAnother);
+        verdicts.replace(&call("x", "bash"), false);
+        assert_eq!(verdicts.end("x", true), Leave::Denied(Box::new(call("x", "bash"))));
     }
 
     #[test]
     fn an_announced_call_is_asked_for_or_shows_as_unasked_when_it_ends() {
-        let call = |id: &str, tool: &str| Call::new(id, tool, &serde_json::Value::Null, &[]);
         let mut verdicts = Verdicts::default();
         verdicts.announce(call("x", "bash"), Judgement::Clear);
         verdicts.announce(call("y", "read"), Judgement::Clear);
-        verdicts.add("y".to_owned(), sum("read"), true);
+        verdicts.add(&call("y", "read"), true);
         verdicts.announce(call("y", "read"), Judgement::Clear);
-        verdicts.add("x".to_owned(), sum("read"), true);
+        verdicts.add(&call("x", "read"), true);
         assert_eq!(verdicts.take_unasked("y"), []);
         assert_eq!(
             verdicts.take_unasked("x"),

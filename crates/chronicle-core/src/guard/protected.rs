@@ -155,13 +155,14 @@ pub(super) fn person_command(run: &Run) -> Option<Person> {
 
 /// Why commands together would end the supervisor: one finds its process, and another ends what was found.
 pub(super) fn ends_us(runs: &[Run]) -> Option<String> {
+    const FINDERS: [&str; 5] = ["pgrep", "pidof", "systemctl", "launchctl", "supervisorctl"];
     const LISTERS: [&str; 4] = ["ps", "top", "lsof", "fuser"];
     const PICKERS: [&str; 9] = ["grep", "egrep", "fgrep", "rg", "ag", "awk", "gawk", "mawk", "sed"];
     let names_us = |run: &Run| run.known().any(means_us);
     let lists = runs.iter().any(|run| LISTERS.contains(&run.program()));
     let finds = |run: &Run| {
         let name = run.program();
-        let is_finder = ["pgrep", "pidof"].contains(&name) || LISTERS.contains(&name);
+        let is_finder = FINDERS.contains(&name) || LISTERS.contains(&name);
         (is_finder || lists && PICKERS.contains(&name)) && names_us(run)
     };
     // A process that is named by its number is no supervisor that was looked for.

@@ -209,6 +209,9 @@ fn the_work_does_not_explode() {
     let long = "a; ".repeat(40_000);
     assert!(is_refused(&long));
     assert!(is_refused(&"a".repeat(200_000)));
+    // What is known costs something at every command.
+    let known: Vec<String> = (0..9_000).map(|at| format!("x{at}=1&&")).collect();
+    assert!(is_refused(&(known.concat() + "a")));
     bounded(&"{".repeat(100_000));
     bounded(&"((a".repeat(30_000));
     bounded(&"a b ".repeat(30_000));

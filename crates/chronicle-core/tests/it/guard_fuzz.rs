@@ -110,6 +110,8 @@ fn large_inputs_are_bounded() {
         "<<-".repeat(80_000),
         (0..20_000).map(|at| format!("a <<E{at}\n")).collect::<Vec<_>>().concat(),
         (0..10_000).map(|at| format!("x{at}=1;")).collect::<Vec<_>>().concat(),
+        (0..10_000).map(|at| format!("x{at}=1&&")).collect::<Vec<_>>().concat() + "a",
+        (0..6_000).map(|at| format!("f{at}() {{ a; }};")).collect::<Vec<_>>().concat(),
         "a | ".repeat(60_000),
         "if ".repeat(20_000),
         "{ ".repeat(20_000),

@@ -1,11 +1,11 @@
 //! Programs under other names: what is linked to one or copied from one in the same text is that program.
 
-use super::DoubtKind;
-use super::invoke::{Call, base};
+use super::invoke::base;
 use super::state::State;
 use super::value::Field;
 use super::walk::Walker;
 use super::written::place;
+use super::{ByteSpan, DoubtKind};
 
 /// Most links and copies of programs that are remembered.
 const COPIES_MAX: usize = 64;
@@ -26,7 +26,7 @@ impl Walker<'_> {
         sources: &[Field],
         target: &Field,
         state: &State,
-        call: Call<'_>,
+        span: ByteSpan,
     ) {
         let Some(target) = target.known() else { return };
         for source in sources.iter().filter_map(Field::known) {
@@ -38,7 +38,7 @@ impl Walker<'_> {
             }
             if self.copies.len() > COPIES_MAX {
                 self.copies.truncate(COPIES_MAX);
-                self.doubt(DoubtKind::TooLarge, "too many programs are copied", call.span);
+                self.doubt(DoubtKind::TooLarge, "too many programs are copied", span);
             }
         }
     }

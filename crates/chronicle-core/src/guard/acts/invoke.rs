@@ -49,7 +49,7 @@ impl Walker<'_> {
             }
             return Ways::same(state);
         }
-        self.wrote(&fields, &command.redirections, state, &own);
+        self.wrote(&fields, &command.redirections, state, &own, command.span);
         let before: Vec<(String, Option<Value>)> = sets
             .iter()
             .map(|set| (set.name.clone(), state.variables.get(&set.name).cloned()))

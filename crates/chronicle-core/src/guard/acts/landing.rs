@@ -31,7 +31,7 @@ impl Walker<'_> {
             self.touches(target, last, state, name, call);
         }
         for folder in folders.into_iter().chain(last) {
-            self.copied(from, folder, state, call);
+            self.copied(from, folder, state, call.span);
             self.landed(name, from, folder, state, call);
         }
     }

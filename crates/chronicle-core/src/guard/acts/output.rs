@@ -35,6 +35,9 @@ impl Walker<'_> {
 
     /// What a script with one pipeline prints.
     pub(super) fn handed_on_by(&mut self, script: &Script, state: &State) -> Input {
+        if script.items.len() > 1 {
+            return self.lines_of_all(script, state);
+        }
         let [item] = script.items.as_slice() else { return Input::Piped };
         if !item.rest.is_empty() || item.is_background {
             return Input::Piped;
@@ -46,8 +49,30 @@ impl Walker<'_> {
         input
     }
 
+    /// What several commands print that each print a line.
+    fn lines_of_all(&mut self, script: &Script, state: &State) -> Input {
+        let mut all = Field::default();
+        for item in &script.items {
+            let [command] = item.first.commands.as_slice() else { return Input::Piped };
+            if !item.rest.is_empty() || item.is_background || !is_plain_echo(command) {
+                return Input::Piped;
+            }
+            let Input::Text(line) = self.handed_on(command, state, &Input::Given) else {
+                return Input::Piped;
+            };
+            all.extend(&line);
+            all.push_text("\n");
+        }
+        Input::Text(all)
+    }
+
     /// What the next command of a pipeline reads.
     pub(super) fn handed_on(&mut self, command: &Command, state: &State, input: &Input) -> Input {
+        if let What::Group(script) | What::Subshell(script) = &command.what
+            && command.redirections.is_empty()
+        {
+            return self.handed_on_by(script, state);
+        }
         let What::Simple { words, sets, .. } = &command.what else { return Input::Piped };
         if !sets.is_empty() || command.redirections.iter().any(takes_output) {
             return Input::Piped;
@@ -143,6 +168,15 @@ impl Walker<'_> {
             self.touch_anywhere(kind, name, by, span);
         }
     }
+}
+
+/// True for an `echo` that ends its line.
+fn is_plain_echo(command: &Command) -> bool {
+    let What::Simple { words, .. } = &command.what else { return false };
+    let mut words = words.iter();
+    let is_echo = words.next().and_then(|it| it.plain()) == Some("echo");
+    let is_option = |text: &str| text.starts_with('-');
+    is_echo && words.next().is_none_or(|it| !it.plain().is_some_and(is_option))
 }
 
 /// False if what a program prints could be made a path that leads elsewhere, or a hidden name.

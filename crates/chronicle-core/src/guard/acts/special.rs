@@ -188,6 +188,13 @@ impl Walker<'_> {
     }
 
     fn dd(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let value = |name: &str| {
+            let word = words.iter().rev().find(|it| it.begins().starts_with(name))?;
+            Some(word.after(name.len()))
+        };
+        if let (Some(source), Some(target)) = (value("if="), value("of=")) {
+            self.copied(&[source], &target, state, call.span);
+        }
         for word in words {
             let begins = word.begins();
             if begins.starts_with("if=") {

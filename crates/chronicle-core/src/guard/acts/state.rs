@@ -61,6 +61,11 @@ impl State {
         }
     }
 
+    /// How many things are known by a name.
+    pub(super) fn weight(&self) -> usize {
+        self.variables.len() + self.functions.len() + self.aliases.len()
+    }
+
     /// What holds whichever of the two ways was taken.
     pub(super) fn join(&mut self, other: &State) {
         if other.is_over {

@@ -11,6 +11,8 @@ use crate::base::bash::{Text, read};
 
 /// Most texts inside of texts, and functions inside of functions.
 const DEPTH_MAX: usize = 24;
+/// How many variables and functions cost as much as one step.
+const WEIGHT_OF_STEP: usize = 4;
 /// Most texts of `trap`.
 const TRAPS_MAX: usize = 16;
 /// What a command reads from.
@@ -69,6 +71,8 @@ pub(super) struct Walker<'a> {
     pub(super) written: Vec<(String, String)>,
     /// Files that the text writes more into than is remembered.
     pub(super) forgotten: BTreeSet<String>,
+    /// Files whose last line that the text writes has no end yet.
+    pub(super) unended: BTreeSet<String>,
     /// Files that all output of the commands around goes to, innermost last.
     pub(super) sinks: Vec<Vec<String>>,
     /// Where programs lie under other names, and which ones.
@@ -99,6 +103,7 @@ impl<'a> Walker<'a> {
             assigned: Vec::new(),
             written: Vec::new(),
             forgotten: BTreeSet::new(),
+            unended: BTreeSet::new(),
             sinks: Vec::new(),
             copies: Vec::new(),
             processes: super::process::Processes::default(),
@@ -244,6 +249,10 @@ impl<'a> Walker<'a> {
         }
         let (mut done, mut failed) = split(state, ways);
         for (joint, pipeline) in &item.rest {
+            // That there is more was told.
+            if self.is_stopped {
+                break;
+            }
             let from = if *joint == Joint::And { &mut done } else { &mut failed };
             let ways = self.pipeline(pipeline, from, input);
             let (next_done, next_failed) = split(from, ways);
@@ -273,6 +282,9 @@ impl<'a> Walker<'a> {
         self.forks += 1;
         let mut input = input.clone();
         for command in &pipeline.commands {
+            if self.is_stopped {
+                break;
+            }
             self.command(command, &mut state.clone(), &input);
             input = self.handed_on(command, state, &input);
         }
@@ -281,6 +293,10 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn command(&mut self, command: &Command, state: &mut State, input: &Input) -> Ways {
+        // What is known is copied and compared at every turn: the more there is, the more a command costs.
+        if !self.is_stopped {
+            self.steps += state.weight() / WEIGHT_OF_STEP;
+        }
         if self.is_spent(command.span) || self.depth >= DEPTH_MAX {
             if self.depth >= DEPTH_MAX {
                 self.doubt(DoubtKind::TooLarge, "commands are nested too deeply", command.span);

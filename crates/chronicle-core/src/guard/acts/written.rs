@@ -5,7 +5,7 @@ use super::shells::SHELLS;
 use super::state::{State, below};
 use super::value::{Field, Piece};
 use super::walk::{Dialect, Input, Walker};
-use super::{CommandFolder, DoubtKind, TouchKind};
+use super::{ByteSpan, CommandFolder, DoubtKind, TouchKind};
 use crate::base::bash::tree::{Redirection, Target};
 
 /// Most files whose content is remembered.
@@ -21,9 +21,15 @@ impl Walker<'_> {
         redirections: &[Redirection],
         state: &mut State,
         input: &Input,
+        span: ByteSpan,
     ) {
         let Some(name) = fields.first().and_then(Field::known).map(base) else { return };
         let words = fields.get(1..).unwrap_or_default();
+        if name == "cat" && !words.is_empty() {
+            for file in self.outputs(redirections, state) {
+                self.copied(words, &file, state, span);
+            }
+        }
         let read = || match input {
             Input::Text(text) => Some(text.clone()),
             Input::Given | Input::Piped | Input::File | Input::Listed(_) => None,
@@ -51,7 +57,14 @@ impl Walker<'_> {
             let before = self.written.iter().rev().find(|(other, _)| *other == place);
             let whole = before.map(|(_, before)| format!("{before}\n{content}"));
             let is_small = whole.as_ref().is_none_or(|whole| whole.len() < CONTENT_MAX);
-            if self.written.len() < FILES_MAX && is_small {
+            // What follows on the same line is another text.
+            let goes_on = whole.is_some() && self.unended.contains(&place);
+            if ends_line(name, words) {
+                self.unended.remove(&place);
+            } else {
+                self.unended.insert(place.clone());
+            }
+            if self.written.len() < FILES_MAX && is_small && !goes_on {
                 self.written.push((place, whole.unwrap_or_else(|| content.clone())));
             } else {
                 self.forgotten.insert(place);
@@ -110,7 +123,7 @@ impl Walker<'_> {
     ) {
         let places = places_of(std::slice::from_ref(file), state);
         if places.iter().any(|place| self.forgotten.contains(place)) {
-            let why = "it runs a file into which it writes more than is looked at";
+            let why = "it runs a file into which it writes what is not all looked at";
             self.doubt(DoubtKind::TooLarge, why, call.span);
         }
         let Some(content) = self.content_of(file, state) else { return };
@@ -124,6 +137,16 @@ impl Walker<'_> {
             let mut own = super::shells::child(state);
             self.text(&content, &mut own, &Input::Piped, Dialect::Bash, call.span);
         }
+    }
+}
+
+/// False for a command that prints a text without the end of a line after it.
+fn ends_line(name: &str, words: &[Field]) -> bool {
+    let first = words.first().map_or("", Field::begins);
+    match name {
+        "printf" => first.ends_with("\\n") || first.ends_with('\n') || first == "%b",
+        "echo" => !(first.starts_with("-n") || first.starts_with("-en")),
+        _ => true,
     }
 }
 

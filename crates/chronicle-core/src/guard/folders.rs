@@ -9,11 +9,11 @@ use super::acts::{CommandFolder, CommandWord};
 use super::compiled::{Compiled, RuleSet};
 use super::facts::{Access, Acts, CallFacts, Looked, Reach, Whereabouts, Word};
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
-use crate::base::tools::patch::files as named_in;
 use super::paths::{Names, joined, relative};
 use super::protected::guards;
 use super::sieve::Sieve;
 use crate::base::quote::line;
+use crate::base::tools::patch::files as named_in;
 
 /// Most files of one patch that are looked at.
 const PATCHED_MAX: usize = 500;

@@ -32,7 +32,14 @@ impl Walker<'_> {
     }
 
     /// What copies read, and where it lands.
-    fn copied_below(&mut self, name: &str, found: &Read, sieve: &Sieve, state: &State, call: Call<'_>) {
+    fn copied_below(
+        &mut self,
+        name: &str,
+        found: &Read,
+        sieve: &Sieve,
+        state: &State,
+        call: Call<'_>,
+    ) {
         let folder = found.values(&["t", "target-directory"]).next().cloned();
         let Some((last, before)) = found.operands.split_last() else { return };
         let (from, to) = match folder {

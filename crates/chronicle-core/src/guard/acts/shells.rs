@@ -255,7 +255,15 @@ impl Walker<'_> {
         }
         let is_database = matches!(name, "sqlite3" | "psql" | "mysql");
         match rest.first() {
-            _ if options.has(&["m"]) => self.maybe(rest, state, name, call.span),
+            _ if options.has(&["m"]) => {
+                self.maybe(rest, state, name, call.span);
+                // A module that is a program by itself as well.
+                for module in options.values(&["m"]) {
+                    let mut fields = vec![module.clone()];
+                    fields.extend(rest.iter().cloned());
+                    self.run(&fields, state, call.span);
+                }
+            }
             Some(file) if is_database => {
                 self.touch(TouchKind::Write, file, state, name, call.span);
                 let more = rest.get(1..).unwrap_or_default();

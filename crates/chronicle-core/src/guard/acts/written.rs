@@ -102,6 +102,12 @@ impl Walker<'_> {
             for file in self.words(std::slice::from_ref(word), &mut state.clone()) {
                 self.touch(TouchKind::Read, &file, state, name, call.span);
                 self.run_written(&file, Some(name), state, call);
+                let word = file.to_word();
+                let is_pipe = |touch: &super::Touch| touch.by == "mkfifo" && touch.path == word;
+                if self.acts.touches.iter().any(is_pipe) {
+                    let why = format!("`{name}` runs what somebody writes to a pipe");
+                    self.doubt(DoubtKind::Text, &why, call.span);
+                }
             }
         }
     }

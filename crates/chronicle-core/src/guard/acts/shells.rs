@@ -220,6 +220,25 @@ impl Walker<'_> {
         }
     }
 
+    /// A client of a database with the file or the name of one, and perhaps with statements.
+    fn database(
+        &mut self,
+        name: &str,
+        file: &Field,
+        rest: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        self.touch(TouchKind::Write, file, state, name, call.span);
+        let more = rest.get(1..).unwrap_or_default();
+        let has_code =
+            if name == "sqlite3" { !more.is_empty() } else { more.iter().any(may_be_code) };
+        // A file of statements is a script like any other.
+        if has_code || !matches!(call.input, Input::Given | Input::File) {
+            self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+        }
+    }
+
     fn language(
         &mut self,
         name: &str,
@@ -259,21 +278,10 @@ impl Walker<'_> {
                 self.maybe(rest, state, name, call.span);
                 // A module that is a program by itself as well.
                 for module in options.values(&["m"]) {
-                    let mut fields = vec![module.clone()];
-                    fields.extend(rest.iter().cloned());
-                    self.run(&fields, state, call.span);
+                    self.run(&[std::slice::from_ref(module), rest].concat(), state, call.span);
                 }
             }
-            Some(file) if is_database => {
-                self.touch(TouchKind::Write, file, state, name, call.span);
-                let more = rest.get(1..).unwrap_or_default();
-                let has_code =
-                    if name == "sqlite3" { !more.is_empty() } else { more.iter().any(may_be_code) };
-                // A file of statements is a script like any other.
-                if has_code || !matches!(call.input, Input::Given | Input::File) {
-                    self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
-                }
-            }
+            Some(file) if is_database => self.database(name, file, rest, state, call),
             Some(file) if !is_stream(file) => {
                 let is_command =
                     matches!(name, "bun") && file.known().is_some_and(|it| !it.contains('.'));

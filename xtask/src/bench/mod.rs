@@ -25,7 +25,7 @@ const AGENTS_BENCH: [&str; 7] =
 const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 11] = [
+pub(crate) const OPTIONS: [&str; 12] = [
     PEERS,
     AGENTS_PART,
     "step",
@@ -35,6 +35,7 @@ pub(crate) const OPTIONS: [&str; 11] = [
     "open",
     "start",
     "agent",
+    "guard",
     LIST_PART,
     "trees",
 ];

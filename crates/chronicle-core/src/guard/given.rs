@@ -15,6 +15,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("ruby", &["-e", "-ne", "-pe"]),
     ("php", &["-r"]),
     ("lua", &["-e"]),
+    ("Rscript", &["-e"]),
 ];
 /// Programs that are given statements for a database, and the options after which they follow.
 pub(super) const DATABASES: &[(&str, &[&str])] =
@@ -31,7 +32,8 @@ pub(super) fn code_of(
         return None;
     }
     let is_about = |run: &&ProgramRun| {
-        run.span == doubt.span && doubt.why.starts_with(&format!("`{}` ", run.program))
+        run.span == doubt.span
+            && doubt.why.to_lowercase().starts_with(&format!("`{}` ", run.program.to_lowercase()))
     };
     let mut here = runs.iter().filter(is_about);
     let (run, is_only) = (here.next()?, here.next().is_none());

@@ -14,10 +14,10 @@ use super::paths::{Names, pattern, picked, relative, spellings};
 use super::perhaps::by_unknown;
 use super::protected::{Person, ends_us, guards, holds, person_command};
 use super::quotes::Marked;
-use super::texts::{RunText, in_full, of_run};
+use super::texts::{RunText, in_full, of_run, only_helps};
 use crate::base::quote::line;
 use crate::base::tools::{ToolKind, says_it_destroys};
-use crate::definition::guard::Found;
+use crate::definition::guard::{BUILT_IN_NAME, Found};
 use crate::definition::workflow::Tools;
 
 /// Most commands and paths of one call that are looked at. More is not ordinary work, and a person may look at it.
@@ -311,6 +311,10 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
 
 /// The first rule that matches one command.
 fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
+    let is_built_in = set.commands.first().is_some_and(|it| it.rule.at.file == BUILT_IN_NAME);
+    if is_built_in && only_helps(run) {
+        return Judgement::Clear;
+    }
     let mut texts = of_run(run, homes);
     texts.extend(in_full(run, &set.options, homes));
     by_texts(set, &texts).or_stricter(by_unknown(set, run, homes))
@@ -343,7 +347,9 @@ fn by_line(set: &RuleSet, text: &str) -> Judgement {
                 Found::TooHard => true,
             });
         }
-        pipelines.iter().filter(|part| marked.has_pipe(part)).any(|part| {
+        // The built-in rules say it where they mean a pipe.
+        let is_theirs = command.rule.at.file != BUILT_IN_NAME;
+        pipelines.iter().filter(|_| is_theirs).filter(|part| marked.has_pipe(part)).any(|part| {
             let inner = text.get(part.clone()).unwrap_or_default();
             command.pattern.find_in(inner).any(|found| match found {
                 Found::At(range) => {

@@ -20,7 +20,7 @@ pub fn broken_by(rules: &Compiled, path: &str, is_removed: bool) -> Option<RuleR
     if guards(&all[0], access, &rules.place).is_some() {
         return Some(RuleRef::own(RuleKind::Protected, "what guards this run"));
     }
-    let by_set = |set: &RuleSet| match forbidden(set, &reach, &all) {
+    let by_set = |set: &RuleSet| match forbidden(set, &reach, &all, &rules.place) {
         Judgement::Deny { rule, .. } => Some(rule),
         Judgement::Ask { .. } | Judgement::Clear => None,
     };
@@ -34,7 +34,7 @@ pub(super) fn by_paths(
     all: &[Names],
     place: &Whereabouts,
 ) -> Judgement {
-    let worst = forbidden(set, reach, all).or_stricter(asked(set, reach, all));
+    let worst = forbidden(set, reach, all, place).or_stricter(asked(set, reach, all));
     let worst = worst.or_stricter(outside(set, reach, all, place));
     worst.or_stricter(above_hidden(set, reach, all)).or_stricter(picked_from(set, reach, all))
 }
@@ -58,7 +58,7 @@ fn picked_from(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
     Judgement::Ask { rule: hit.rule.clone(), why }
 }
 
-fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
+fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -> Judgement {
     let told = |rule: &RuleRef, what: &str| {
         let why = format!("{} may not be {what}: the rules name `{}`", shown(reach), rule.text);
         if reach.is_guess && reach.access == Access::Maybe {
@@ -81,7 +81,13 @@ fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
     if !reach.access.changes() {
         return Judgement::Clear;
     }
-    let fixed = set.read_only.iter().find(|it| all.iter().any(|names| it.pattern.covers(names)));
+    // A file of that name that is kept for a while only is another one.
+    let is_kept = |it: &&Path, names: &Names| {
+        let is_brief = ["/tmp", "/var/tmp"].iter().any(|it| names.is_at_or_below(it));
+        let is_elsewhere = is_brief && !names.is_at_or_below(&place.project);
+        it.pattern.covers(names) && !(is_elsewhere && it.pattern.is_anywhere())
+    };
+    let fixed = set.read_only.iter().find(|it| all.iter().any(|names| is_kept(it, names)));
     if let Some(hit) = fixed {
         return told(&hit.rule, "changed");
     }

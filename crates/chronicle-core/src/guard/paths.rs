@@ -92,6 +92,11 @@ impl PathPattern {
         })
     }
 
+    /// True if it says only names, and not where they are.
+    pub(super) fn is_anywhere(&self) -> bool {
+        matches!(self.start, Start::Anywhere)
+    }
+
     /// True if a path that ends with this name may be what the rule names. Quick, for those who ask about many.
     pub(super) fn may_end_with(&self, name: &str) -> bool {
         self.names.last().is_none_or(|own| own == "**" || name_fits(own, name, true))

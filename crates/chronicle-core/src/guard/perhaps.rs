@@ -24,12 +24,25 @@ pub(super) fn by_unknown(set: &RuleSet, run: &Run, homes: &[String]) -> Judgemen
         let source = command.pattern.source();
         let is_theirs = command.rule.at.file != BUILT_IN_NAME;
         is_theirs
-            && source.contains(program)
+            && names(source, program)
             && (begins_so(run, source) || may_be_meant(run, command, homes))
     };
     let Some(command) = set.commands.iter().find(is_about) else { return Judgement::Clear };
     let why = format!("an argument of `{program}` is not known, and a rule is about `{program}`");
     Judgement::Ask { rule: command.reference(), why }
+}
+
+/// True if a pattern has a name as a whole word: `sh` is not in `push`.
+fn names(source: &str, program: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    source.match_indices(program).any(|(at, _)| {
+        let mut before = source[..at].chars().rev();
+        let (last, one_before) = (before.next(), before.next());
+        // A letter after a backslash stands for a place, as in `\bfrob`.
+        let begins = last.is_none_or(|it| !is_word(it)) || one_before == Some('\\');
+        let ends = source[at + program.len()..].chars().next().is_none_or(|it| !is_word(it));
+        begins && ends
+    })
 }
 
 /// True if a word is known in part, and a pattern has that part.
@@ -101,6 +114,14 @@ fn words_of(source: &str, program: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_a_whole_word_of_a_pattern() {
+        assert!(
+            names(r"\bfrob\s+x", "frob") && names("^frob", "frob") && names("(?:a|frob)", "frob")
+        );
+        assert!(!names(r"\bdocker\s+push\b", "sh") && !names("frob-all", "frob"));
+    }
 
     #[test]
     fn the_words_of_a_pattern_are_found() {

@@ -68,9 +68,17 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
 
 /// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.
 fn is_usual_path(text: &str) -> bool {
-    let Some((before, value)) = text.split_once("PATH=") else { return false };
+    let Some((before, rest)) = text.split_once("PATH=") else { return false };
+    let is_env = before.starts_with("env ") && before.ends_with(' ');
+    // What follows in a whole command is not of it.
+    let quote = rest.chars().next().filter(|it| ['"', '\''].contains(it) && is_env);
+    let value = match quote {
+        Some(quote) => rest[1..].split(quote).next().unwrap_or_default(),
+        None if is_env => rest.split_whitespace().next().unwrap_or_default(),
+        None => rest,
+    };
     let value = value.trim().trim_matches(['"', '\'']);
-    let is_alone = before.is_empty() || before.trim() == "export";
+    let is_alone = before.is_empty() || before.trim() == "export" || is_env;
     let is_usual = |part: &str| {
         let home = ["$HOME/", "${HOME}/", "~/"].iter().find_map(|home| part.strip_prefix(home));
         let own = [

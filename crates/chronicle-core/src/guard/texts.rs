@@ -246,6 +246,39 @@ fn plain(word: &Word) -> String {
 /// Options of many programs whose value names what is left alone.
 const LEAVING_OUT: [&str; 5] = ["--exclude", "--exclude-dir", "--ignore", "--ignore-dir", "--skip"];
 
+/// Programs of many commands that do nothing but show help if they are asked for it.
+const HELPERS: [&str; 22] = [
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "docker",
+    "podman",
+    "kubectl",
+    "helm",
+    "gh",
+    "aws",
+    "gcloud",
+    "az",
+    "terraform",
+    "pulumi",
+    "poetry",
+    "uv",
+    "twine",
+    "gem",
+    "flyctl",
+    "vercel",
+    "heroku",
+    "wrangler",
+];
+
+/// True if a command only asks its program for help.
+pub(super) fn only_helps(run: &Run) -> bool {
+    let words = || run.words.iter().skip(1).map(plain);
+    let own = words().take_while(|word| word != "--").any(|word| word == "--help");
+    own && HELPERS.contains(&run.program())
+}
+
 /// The known arguments that are more than text.
 pub(super) fn untold(run: &Run) -> impl Iterator<Item = &str> {
     let words = run.words.iter().skip(1).zip(told(run)).filter(|(_, is_told)| !is_told);

@@ -92,6 +92,39 @@ impl Walker<'_> {
     }
 }
 
+impl Walker<'_> {
+    /// What programs of other machines take from here: all below a folder, where they are told to go down.
+    pub(super) fn uploaded(&mut self, name: &str, words: &[Field], state: &State) {
+        let known: Vec<&str> = words.iter().map(|word| word.known().unwrap_or_default()).collect();
+        let is_deep = match name {
+            "aws" => {
+                known.contains(&"s3") && (known.contains(&"sync") || known.contains(&"--recursive"))
+            }
+            "rclone" => ["copy", "sync", "move"].iter().any(|it| known.contains(it)),
+            _ => {
+                known.contains(&"rsync")
+                    || known.iter().any(|it| ["-r", "-R", "--recursive"].contains(it))
+            }
+        };
+        if !is_deep {
+            return;
+        }
+        let mut sieve = Sieve::default();
+        for pair in known.windows(2).filter(|pair| ["--exclude", "-x"].contains(&pair[0])) {
+            sieve.leave_out(pair[1]);
+        }
+        // What is elsewhere has a colon in its name, and a word of the program none of a path.
+        let is_here = |word: &&Field| {
+            let text = word.begins();
+            let is_path = text == "." || text.starts_with(['.', '/', '~']) || text.contains('/');
+            is_path && !text.contains(':') && !text.starts_with('-')
+        };
+        for path in words.iter().filter(is_here) {
+            self.touch_below(path, &sieve, None, state, name);
+        }
+    }
+}
+
 /// What a program uses below the folders that it is given; `None` if it does not go down.
 pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
     let has_value =
@@ -164,6 +197,21 @@ fn endings_of(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 impl Walker<'_> {
+    /// `git stash --all` and `git add --force`: also what git is told to ignore.
+    pub(super) fn deep_with_ignored(&mut self, name: &str, found: &Read, state: &State) {
+        let all = match name {
+            "stash" => found.has(&["a", "all"]),
+            "add" | "stage" => found.has(&["f", "force"]),
+            _ => false,
+        };
+        let paths: &[Field] = if name == "stash" { &[] } else { &found.operands };
+        let here = [Field::text(".")];
+        let paths = if paths.is_empty() { &here[..] } else { paths };
+        for path in paths.iter().filter(|_| all) {
+            self.touch_below(path, &Sieve::default(), None, state, "git");
+        }
+    }
+
     /// `git grep` and `git archive`: what git keeps, unless they are told otherwise.
     pub(super) fn deep_of_git(&mut self, name: &str, found: &Read, words: &[Field], state: &State) {
         let mut sieve = Sieve::of(KnownToGit::Tracked);

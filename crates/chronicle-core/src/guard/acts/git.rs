@@ -312,6 +312,7 @@ impl Walker<'_> {
                 call.span,
             );
         }
+        self.deep_with_ignored(name, found, state);
         let only_names = ["l", "files-with-matches", "name-only", "L", "c", "count"];
         if name == "archive" || name == "grep" && !found.has(&only_names) {
             self.deep_of_git(name, found, words, state);

@@ -137,6 +137,10 @@ impl Walker<'_> {
                 let is_plain = |it: &&str| !it.starts_with("--show-") || *it == "--show-current";
                 known.iter().all(is_plain).then(|| Field::of(Piece::Name))
             }
+            // A format could print anything.
+            ("seq", words) if words.iter().all(|it| it.parse::<i64>().is_ok()) => {
+                Some(Field::of(Piece::Number))
+            }
             ("mktemp", words) => temporary(words).map(|path| Field::text(&path)),
             ("wc", ["-l" | "-c" | "-w" | "-m"])
             | ("nproc", [])

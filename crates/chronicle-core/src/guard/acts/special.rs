@@ -32,6 +32,12 @@ impl Walker<'_> {
             "dd" => self.dd(words, state, call),
             "openssl" => self.openssl(words, state, call),
             "apply_patch" | "applypatch" => self.apply_patch(words, state, call),
+            "sg" | "cmake" | "m4" => return self.rare(name, words, state, call),
+            "cpio" => self.names_from(None, state, name, call),
+            "aws" | "gsutil" | "gcloud" | "rclone" => {
+                self.uploaded(name, words, state);
+                return false;
+            }
             "crontab" | "at" | "batch" => {
                 self.maybe(words, state, name, call.span);
                 if !matches!(call.input, Input::Given)
@@ -69,6 +75,29 @@ impl Walker<'_> {
                         &format!("which programs `{name}` starts is not known"),
                         call.span,
                     );
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Programs that few know, and that run or read what they are told; whether this is one of them as it is called.
+    fn rare(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) -> bool {
+        match name {
+            "sg" => {
+                let text = words.iter().skip(1).find(|it| it.known() != Some("-c"));
+                self.joined_text(&text.cloned().into_iter().collect::<Vec<_>>(), state, call);
+            }
+            "cmake" if words.first().and_then(Field::known) == Some("-E") => {
+                self.tool_of_cmake(words.get(1..).unwrap_or_default(), state, call);
+            }
+            "m4" => {
+                for word in words.iter().filter(|it| !it.begins().starts_with('-')) {
+                    self.touch(TouchKind::Read, word, state, name, call.span);
+                }
+                if matches!(call.input, Input::Text(_) | Input::Piped | Input::Listed(_)) {
+                    self.doubt(DoubtKind::Code, "`m4` is given code", call.span);
                 }
             }
             _ => return false,
@@ -127,6 +156,9 @@ impl Walker<'_> {
             }
         }
         if makes {
+            for list in found.values(&["T", "files-from"]) {
+                self.names_from(Some(list), &own, "tar", call);
+            }
             for path in &found.operands {
                 self.touches(
                     if found.has(&["remove-files"]) { "rd" } else { "r" },
@@ -185,6 +217,60 @@ impl Walker<'_> {
             }
         }
         own
+    }
+
+    /// `cmake -E`: programs of its own, which do what those of the system do.
+    fn tool_of_cmake(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let Some((first, rest)) = words.split_first() else { return };
+        let program: &[&str] = match first.known() {
+            Some("rm" | "remove" | "remove_directory") => &["rm", "-r"],
+            Some("copy" | "copy_directory" | "copy_if_different") => &["cp", "-r"],
+            Some("rename") => &["mv"],
+            Some("env") => &["env"],
+            Some("time") => &["time"],
+            Some("touch" | "touch_nocreate") => &["touch"],
+            Some("make_directory") => &["mkdir"],
+            Some("create_symlink" | "create_hardlink") => &["ln"],
+            Some("cat" | "md5sum" | "sha256sum" | "compare_files") => &["cat"],
+            Some("tar") => &["tar"],
+            _ => return self.maybe(rest, state, "cmake", call.span),
+        };
+        let mut fields: Vec<Field> = program.iter().map(|word| Field::text(word)).collect();
+        fields.extend(rest.iter().cloned());
+        self.start(&fields, state, call);
+    }
+
+    /// Names of files that a program takes from a list: from what it reads, or from a file.
+    pub(super) fn names_from(
+        &mut self,
+        list: Option<&Field>,
+        state: &State,
+        by: &str,
+        call: Call<'_>,
+    ) {
+        let text = match (list, call.input) {
+            (Some(list), _) if list.known() != Some("-") => self.printed_at(list),
+            (_, Input::Text(text)) => text.known().map(str::to_owned),
+            (_, Input::Listed(listing)) => {
+                let listing = listing.clone();
+                return self.touch_listed(TouchKind::Read, &listing, state, by, call.span);
+            }
+            (_, Input::Given | Input::Piped | Input::File) => None,
+        };
+        // A list that is a file says nothing here.
+        let is_file = list.is_some_and(|it| {
+            it.known().is_some_and(|it| it != "-" && !it.starts_with("/dev/fd/"))
+        });
+        match text {
+            Some(text) => {
+                for name in text.lines().filter(|name| !name.is_empty()) {
+                    self.touch(TouchKind::Read, &Field::text(name), state, by, call.span);
+                }
+            }
+            None if is_file
+                || list.is_none() && matches!(call.input, Input::Given | Input::File) => {}
+            None => self.touch(TouchKind::Read, &Field::unknown(), state, by, call.span),
+        }
     }
 
     fn dd(&mut self, words: &[Field], state: &State, call: Call<'_>) {

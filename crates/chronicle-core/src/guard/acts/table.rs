@@ -267,7 +267,14 @@ impl Walker<'_> {
                 // `@path` is a file, anything else is text.
                 Some("@") => {
                     let text = value.begins();
-                    if let Some(at) = text.find('@').filter(|at| *at == 0 || text.contains("=@")) {
+                    // `name@file` is one of a file too where the value is to be encoded.
+                    let is_encoded = option == "data-urlencode" && !text.contains('=');
+                    let is_file = |at: &usize| *at == 0 || text.contains("=@") || is_encoded;
+                    let from = text.find("=<").filter(|_| option == "F" || option == "form");
+                    if let Some(at) = from {
+                        let path = value.after(at + 2);
+                        self.touch(TouchKind::Read, &path, state, name, call.span);
+                    } else if let Some(at) = text.find('@').filter(is_file) {
                         let path = value.after(at + 1);
                         self.touch(TouchKind::Read, &path, state, name, call.span);
                     } else if !value.is_known() && text.is_empty() {

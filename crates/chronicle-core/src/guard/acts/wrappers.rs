@@ -7,7 +7,7 @@ use super::shells::lookup_name;
 use super::state::State;
 use super::value::{Field, Piece, line};
 use super::walk::{Dialect, Input, Walker};
-use super::{CommandFolder, DoubtKind, TouchKind};
+use super::{CommandFolder, CommandWord, DoubtKind, TouchKind};
 
 impl Walker<'_> {
     /// What is known of a program by its name.
@@ -320,9 +320,9 @@ impl Walker<'_> {
             if name == "parallel" && !words.iter().any(has_mark) {
                 command.push(Field::text(line));
             }
-            // `parallel` has a shell read the words, unless they mean nothing more to one.
-            let is_text =
-                name == "parallel" && !command.iter().all(|it| it.known().is_some_and(is_one_word));
+            // `parallel` has a shell read the words, unless they mean nothing more to one. A pattern is found by a shell too.
+            let is_plain = command.iter().all(|it| it.known().is_some_and(is_one_word));
+            let is_text = name == "parallel" && (!is_plain || line.contains(['*', '?', '[']));
             if is_text {
                 self.joined_text(&command, own, piped);
             } else {
@@ -370,6 +370,10 @@ const LINES_MAX: usize = 32;
 /// The lines of an input that `xargs` puts into a command, if they are known and mean themselves.
 fn lines_of(input: &Input) -> Option<Vec<String>> {
     let Input::Text(text) = input else { return None };
+    // Which number it is makes no difference.
+    if text.is_number() {
+        return Some(vec!["1".to_owned()]);
+    }
     let text = text.known().filter(|text| !text.contains(['\'', '"', '\\']))?;
     let lines = text.lines().map(|line| line.trim_start().to_owned());
     let lines: Vec<String> = lines.filter(|line| !line.is_empty()).take(LINES_MAX + 1).collect();
@@ -379,7 +383,11 @@ fn lines_of(input: &Input) -> Option<Vec<String>> {
 /// The words after the only `:::` of `parallel`.
 fn listed_words(lists: &[Field]) -> Option<Vec<String>> {
     let (first, words) = lists.split_first()?;
-    let known: Option<Vec<String>> = words.iter().map(|it| it.known().map(str::to_owned)).collect();
+    let text = |it: &Field| match it.to_word() {
+        CommandWord::Known(text) | CommandWord::Glob(text) => Some(text),
+        CommandWord::Unknown { .. } => None,
+    };
+    let known: Option<Vec<String>> = words.iter().map(text).collect();
     let is_one = |known: &Vec<String>| {
         first.known() == Some(":::")
             && known.len() <= LINES_MAX

@@ -17,6 +17,8 @@ const RUNNERS: &[&str] = &[
     "popen",
     "os.exec",
     "os.spawn",
+    "posix_spawn",
+    "pipepager",
     "pty.spawn",
     "child_process",
     "execSync",
@@ -109,6 +111,12 @@ const WRITERS: &[&str] = &[
     "=\"w",
     "'>",
     "\">",
+    ",'a",
+    ",\"a",
+    "='a",
+    "=\"a",
+    "inplace",
+    "copytree",
     "write_text",
     "write_bytes",
     "writeFile",
@@ -268,6 +276,8 @@ fn texts(code: &str) -> Vec<String> {
     for quote in ['"', '\'', '`'] {
         // Every second part is in quotes; which ones cannot be told without parsing, so all are looked at.
         for part in code.split(quote).skip(1) {
+            // How a file is opened may stand before its name.
+            let part = part.trim_start_matches(['<', '>', '+']).trim_start();
             let is_path = !part.is_empty()
                 && part.len() <= PATH_MAX
                 && !part.contains(['\n', '"', '\'', '`']);

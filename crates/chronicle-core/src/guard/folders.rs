@@ -12,6 +12,7 @@ use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
 use super::paths::{Names, joined, relative};
 use super::protected::guards;
 use super::sieve::Sieve;
+use super::taken::access;
 use crate::base::quote::line;
 use crate::base::tools::patch::files as named_in;
 
@@ -27,6 +28,8 @@ pub struct WholeFolder {
     pub sieve: Sieve,
     /// The absolute paths that copies of it may land below.
     to: Vec<String>,
+    /// The most that is done to it.
+    access: Access,
     by: String,
 }
 
@@ -51,9 +54,9 @@ pub(super) struct PatchText {
 }
 
 impl WholeFolder {
-    /// True if it is only read.
-    pub fn copies_nothing(&self) -> bool {
-        self.to.is_empty()
+    /// True if nothing of it is changed or copied.
+    pub fn is_only_read(&self) -> bool {
+        self.to.is_empty() && !self.access.changes()
     }
 }
 
@@ -120,7 +123,8 @@ impl Looked {
             let to = used.to.as_ref().and_then(|to| whole(to, folder.as_deref()));
             let to = to.map(|to| landings(&from, &to)).unwrap_or_default();
             let sieve = used.sieve.clone();
-            self.folders.push(WholeFolder { whole: from, sieve, to, by: used.by.clone() });
+            let (access, by) = (access(used.kind), used.by.clone());
+            self.folders.push(WholeFolder { whole: from, sieve, to, access, by });
         }
         for patch in &acts.patches {
             let Some(folder) = begins(&patch.folder) else { continue };
@@ -134,7 +138,8 @@ impl Looked {
     /// A tool that searches what files contain, below a path.
     pub(super) fn searched(&mut self, path: &str, sieve: &Sieve, tool: &str) {
         let (whole, by) = (path.to_owned(), tool.to_owned());
-        self.folders.push(WholeFolder { whole, sieve: sieve.clone(), to: Vec::new(), by });
+        let (sieve, to, access) = (sieve.clone(), Vec::new(), Access::Read);
+        self.folders.push(WholeFolder { whole, sieve, to, access, by });
     }
 }
 
@@ -156,6 +161,9 @@ impl Compiled {
     fn kept_by(&self, used: &WholeFolder, real: &str, below: &str) -> Option<(RuleRef, Kept)> {
         let last = real.rsplit('/').next().unwrap_or(real);
         let names = relative(real);
+        if used.access.changes() {
+            return self.changed_by(used.access, last, &names);
+        }
         if let Some(rule) = self.sets.iter().find_map(|set| hidden_by(set, last, &names)) {
             return Some((rule, Kept::Hidden));
         }
@@ -164,6 +172,20 @@ impl Compiled {
         let is_here = |names: &Names| names.is_at_or_below(&self.place.project);
         let mut landed = used.to.iter().map(landed).filter(is_here);
         landed.find_map(|names| self.fixed_by(last, &names))
+    }
+
+    /// What is changed where it lies.
+    fn changed_by(&self, access: Access, last: &str, names: &Names) -> Option<(RuleRef, Kept)> {
+        let kept = |set: &RuleSet| {
+            let mut rules = set.no_delete.iter().filter(|_| access == Access::Delete);
+            let hit = rules.find(|it| it.pattern.may_end_with(last) && it.pattern.covers(names));
+            hit.map(|it| (it.rule.clone(), Kept::Changed))
+        };
+        let fixed = self.fixed_by(last, names).map(|(rule, kept)| match kept {
+            Kept::Fixed => (rule, Kept::Changed),
+            Kept::Hidden | Kept::Guard | Kept::Changed => (rule, kept),
+        });
+        fixed.or_else(|| self.sets.iter().find_map(kept))
     }
 
     fn fixed_by(&self, last: &str, names: &Names) -> Option<(RuleRef, Kept)> {
@@ -184,6 +206,7 @@ impl Compiled {
 enum Kept {
     Hidden,
     Fixed,
+    Changed,
     Guard,
 }
 
@@ -239,6 +262,19 @@ fn verdict(rules: &Compiled, used: &WholeFolder, real: &str, below: &str) -> Jud
         }
         Kept::Fixed => {
             let why = format!("a copy of `{file}` would land where the rules name `{}`", rule.text);
+            Judgement::Deny { rule, why }
+        }
+        Kept::Changed => {
+            let why = format!(
+                "`{by}` changes what is found in a folder, and `{file}` is among it: the rules name `{}`",
+                rule.text
+            );
+            Judgement::Deny { rule, why }
+        }
+        Kept::Guard if used.access.changes() => {
+            let why = format!(
+                "`{by}` changes what is found in a folder, and `{file}` is among it, which guards this run; leave it out"
+            );
             Judgement::Deny { rule, why }
         }
         Kept::Guard => {

@@ -39,7 +39,9 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
                 .iter()
                 .any(|name| doubt.why.starts_with(&format!("an argument of `{name}`")));
         let here = command.get(doubt.span.start..doubt.span.end).unwrap_or_default();
-        if is_harmless || doubt.kind == DoubtKind::Search && is_usual_path(here) {
+        if is_harmless
+            || doubt.kind == DoubtKind::Search && (is_usual_path(here) || is_own_code(here))
+        {
             continue;
         }
         // A program whose text is there is looked at by itself.
@@ -64,6 +66,20 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     let patches = found.patches.clone();
     let fed = fed(command, &found.runs, &marked);
     Acts { runs, touches, deep, patches, unclear, code, fed, texts }
+}
+
+/// True if a text has a language look for parts in folders of the project, which it runs anyway.
+fn is_own_code(text: &str) -> bool {
+    let names = ["PYTHONPATH=", "NODE_PATH="];
+    let Some(value) = names.iter().find_map(|name| text.strip_prefix(name)) else { return false };
+    let is_own = |part: &str| {
+        let rest = ["$PWD", "${PWD}", "$(pwd)", "."].iter().find_map(|it| part.strip_prefix(it));
+        let rest = rest.unwrap_or(part);
+        let is_plain = rest.chars().all(|it| it.is_alphanumeric() || "_-./".contains(it));
+        let is_below = rest.is_empty() || rest.starts_with('/') != (rest == part);
+        is_plain && is_below && !part.contains("..")
+    };
+    value.trim_matches(['"', '\'']).split(':').filter(|part| !part.is_empty()).all(is_own)
 }
 
 /// True if a text sets `PATH` to where installers of languages put their programs, and to what it was.
@@ -131,10 +147,11 @@ fn touch(found: &acts::Touch, finds: &[&ProgramRun]) -> Touch {
         (false, true) => Extent::Some,
         (false, false) => Extent::All,
     };
-    Touch { access, path: word(&found.path), folder, by: found.by.clone(), extent }
+    let path = word(&found.path);
+    Touch { access, path, folder, by: found.by.clone(), extent }
 }
 
-fn access(kind: TouchKind) -> Access {
+pub(super) fn access(kind: TouchKind) -> Access {
     match kind {
         TouchKind::Read => Access::Read,
         TouchKind::List => Access::List,
@@ -222,22 +239,30 @@ fn is_picky(find: &ProgramRun) -> bool {
     wanted > ors || is_empty && ors == 0
 }
 
-/// What a `find` finds below its roots, where something reads it.
+/// What a `find` finds below its roots, where something is done to it.
 fn deep_of_find<'f>(
     find: &'f ProgramRun,
     touches: &'f [acts::Touch],
 ) -> impl Iterator<Item = acts::DeepTouch> + 'f {
     let words: Vec<&str> = find.words.iter().map(|word| word.known().unwrap_or("")).collect();
     let sieve = sieve_of_find(&words, is_picky(find));
-    let is_read = |touch: &&acts::Touch| touch.span == find.span && touch.kind == TouchKind::Read;
-    touches.iter().filter(is_read).filter_map(move |touch| {
-        // What is handed over is anything below a root.
-        let CommandWord::Glob(path) = &touch.path else { return None };
-        let root = path.strip_suffix("/**")?;
+    // A folder is changed by what is done to it, and that is looked at by itself.
+    let is_of_folders = words.windows(2).any(|pair| pair[0] == "-type" && pair[1] == "d");
+    let is_used = move |touch: &&acts::Touch| {
+        let uses = touch.kind != TouchKind::List && touch.kind != TouchKind::Maybe;
+        touch.span == find.span && uses && !(is_of_folders && touch.kind != TouchKind::Read)
+    };
+    touches.iter().filter(is_used).filter_map(move |touch| {
+        let root = match &touch.path {
+            // What is handed over is anything below a root.
+            CommandWord::Glob(path) => path.strip_suffix("/**")?,
+            CommandWord::Known(root) if touch.by == "find" => root,
+            CommandWord::Known(_) | CommandWord::Unknown { .. } => return None,
+        };
         let root = if root.is_empty() { "/" } else { root };
         let (folder, by) = (touch.folder.clone(), touch.by.clone());
         let path = CommandWord::Known(root.to_owned());
-        Some(acts::DeepTouch { path, folder, to: None, sieve: sieve.clone(), by })
+        Some(acts::DeepTouch { kind: touch.kind, path, folder, to: None, sieve: sieve.clone(), by })
     })
 }
 

@@ -71,7 +71,7 @@ impl Search<'_> {
             let name = entry.file_name();
             let Ok(kind) = entry.file_type() else { continue };
             // What git keeps for itself is read by nobody who looks for something in a project.
-            if kind.is_dir() && name == OsStr::new(".git") && self.used.copies_nothing() {
+            if kind.is_dir() && name == OsStr::new(".git") && self.used.is_only_read() {
                 continue;
             }
             let name = name.to_string_lossy();
@@ -178,6 +178,8 @@ mod tests {
             ("over/fixed.txt", "y"),
             ("hook/.git/hooks/pre-commit", "y"),
             ("new/readme", "y"),
+            (".chronicle/rules.yaml", "x"),
+            (".chronicle/runs/r/ledger.jsonl", "x"),
             ("bad.patch", "--- a/fixed.txt\n+++ b/fixed.txt\n@@ -1 +1 @@\n-x\n+y\n"),
             ("good.patch", "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-x\n+y\n"),
         ] {
@@ -240,8 +242,10 @@ mod tests {
             ("ask", "git grep x"),
             ("ask", "git ls-files | xargs cat"),
             ("ask", "git archive -o /tmp/x.tar HEAD"),
-            ("ask", "git stash push --all -m tmp"),
+            ("deny", "git stash push --all -m tmp"),
             ("ask", "git add -f ."),
+            ("ask", "rgrep x ."),
+            ("ask", "git ls-files -co | xargs grep ."),
             ("ask", "aws s3 sync . s3://scratch/app"),
             ("ask", "rclone copy ./a remote:x"),
             ("allow", "git stash push -m tmp && git add -A ."),
@@ -292,6 +296,20 @@ mod tests {
     #[test]
     fn needs_git_what_copies_and_patches_in_files_change_is_known() {
         check(&[
+            ("deny", "find . -name '*.jsonl' -exec rm {} +"),
+            ("deny", "find . -name '*.jsonl' -delete"),
+            ("deny", "find . -name '*.jsonl' | xargs rm"),
+            ("deny", "find . -name 'ledger*' -exec truncate -s 0 {} +"),
+            ("deny", "find . -name rules.yaml -exec cp new/readme {} ';'"),
+            ("deny", "find . -type f -exec sed -i s/a/b/ {} +"),
+            ("deny", "grep -rl x . | xargs sed -i s/x/y/"),
+            ("deny", "find . -name 'fix*.txt' -exec sed -i s/a/b/ {} +"),
+            ("allow", "find . -name '*.rs' -exec sed -i s/a/b/ {} +"),
+            ("allow", "find . -name '*.rs' -delete"),
+            ("allow", "grep -rl x src | xargs sed -i s/x/y/"),
+            ("allow", "grep -rl --include='*.rs' x . | xargs sed -i s/x/y/"),
+            ("allow", "rg -l x src | xargs sed -i s/x/y/"),
+            ("allow", "find . -name __pycache__ -type d -exec rm -rf {} +"),
             ("deny", "cp -r over/. ."),
             ("deny", "cp -rT over ."),
             ("deny", "rsync -a over/ ."),
@@ -301,6 +319,13 @@ mod tests {
             ("deny", "cat bad.patch | patch -p1"),
             ("deny", "git apply bad.patch"),
             ("deny", "git apply < bad.patch"),
+            ("deny", "git apply --index bad.patch"),
+            ("deny", "git apply --stat --apply bad.patch"),
+            ("deny", "git apply bad.p*"),
+            ("ask", "git apply $(ls bad.p*)"),
+            ("ask", "git apply <(cat bad.patch)"),
+            ("ask", "head -50 bad.patch | git apply"),
+            ("ask", "git diff other | git apply"),
             ("ask", "base64 -d x > made.patch; git apply made.patch"),
             ("allow", "cp -r new/. ."),
             ("allow", "cp fixed.txt /tmp/fixed.before && wc -l /tmp/fixed.before"),

@@ -59,10 +59,11 @@ impl Guard {
             folder.clone_into(&mut place.folder);
         }
         let mut looked = look(call, &place);
-        let there = looked.to_read().filter(|path| Path::new(path).exists());
-        let texts = there.map(|path| (path.to_owned(), patch(path))).collect();
-        looked.read_patches(&texts, &place);
         let folder = PathBuf::from(&place.folder);
+        let texts =
+            looked.to_read().filter_map(|path| Some((path.to_owned(), patch(path, &folder)?)));
+        let texts = texts.collect();
+        looked.read_patches(&texts, &place);
         // A path that is not there is asked about.
         let seen = looked
             .to_resolve()
@@ -87,10 +88,21 @@ impl Guard {
     }
 }
 
-/// The text of a patch; `None` if it cannot be read as a whole.
-fn patch(path: &str) -> Option<String> {
-    let bytes = regular::read(Path::new(path), PATCH_MAX, Links::Followed).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// What a patch was read as.
+type PatchRead = Option<String>;
+
+/// The text of a patch, or of all that a pattern finds; `None` if there is none, and no text if it cannot be read as a whole.
+fn patch(path: &str, folder: &Path) -> Option<PatchRead> {
+    let Some(seen) = places::see(path, folder) else { return Some(None) };
+    if !seen.exists {
+        return None;
+    }
+    let read = |path: &String| {
+        let bytes = regular::read(Path::new(path), PATCH_MAX, Links::Followed).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let texts: Option<Vec<String>> = seen.real.iter().map(read).collect();
+    Some(texts.map(|texts| texts.join("\n")))
 }
 
 fn whereabouts(project: &Path, own_home: Option<&Path>) -> Whereabouts {

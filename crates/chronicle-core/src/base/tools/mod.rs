@@ -111,13 +111,11 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
             &["edit", "write", "patch", "replace", "append", "insert", "save", "put"]
         }
         ToolKind::Delete => &["delete", "remove", "unlink", "rm", "trash"],
-        ToolKind::Read
-        | ToolKind::Search
-        | ToolKind::Fetch
-        | ToolKind::Agent
-        | ToolKind::Mcp
-        | ToolKind::Other
-        | ToolKind::Unknown => &[],
+        ToolKind::Read => &["read", "cat", "view"],
+        ToolKind::Search => &["search", "grep", "glob", "find"],
+        ToolKind::Fetch | ToolKind::Agent | ToolKind::Mcp | ToolKind::Other | ToolKind::Unknown => {
+            &[]
+        }
     };
     words_of(tool).iter().any(|part| words.contains(&part.as_str()))
 }

@@ -65,11 +65,24 @@ impl Walker<'_> {
         by: &str,
     ) {
         if let Some(listing) = path.listing().cloned() {
-            return self.deep_listed(&listing, state, by);
+            return self.deep_listed(TouchKind::Read, &listing, state, by);
         }
+        self.deep(TouchKind::Read, path, sieve, to, state, by);
+    }
+
+    fn deep(
+        &mut self,
+        kind: TouchKind,
+        path: &Field,
+        sieve: &Sieve,
+        to: Option<&Field>,
+        state: &State,
+        by: &str,
+    ) {
         for word in path.meant(TouchKind::Read, state.has_dotglob) {
             for folder in &state.folders {
                 let deep = DeepTouch {
+                    kind,
                     path: word.clone(),
                     folder: folder.clone(),
                     to: to.map(Field::to_word),
@@ -83,11 +96,19 @@ impl Walker<'_> {
         }
     }
 
-    /// Files that another program found are read.
-    pub(super) fn deep_listed(&mut self, listing: &Listing, state: &State, by: &str) {
-        let Some(sieve) = listing.sieve.clone() else { return };
+    /// Files that another program found are used.
+    pub(super) fn deep_listed(
+        &mut self,
+        kind: TouchKind,
+        listing: &Listing,
+        state: &State,
+        by: &str,
+    ) {
+        // Who has read them to find them was asked about that already.
+        let is_told = listing.is_read && kind == TouchKind::Read;
+        let Some(sieve) = listing.sieve.clone().filter(|_| !is_told) else { return };
         for root in &listing.roots {
-            self.touch_below(&Field::text(root), &sieve, None, state, by);
+            self.deep(kind, &Field::text(root), &sieve, None, state, by);
         }
     }
 }
@@ -138,7 +159,7 @@ pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
         "diff" | "scp" => found.has(&["r", "recursive"]),
         "zip" => found.has(&["r", "R", "recurse-paths"]),
         "cp" | "rsync" => found.has(&["r", "R", "a", "recursive", "archive"]),
-        "ack" | "ditto" => true,
+        "ack" | "ditto" | "rgrep" => true,
         _ => false,
     };
     let mut sieve =

@@ -12,7 +12,10 @@ use super::{CommandFolder, DoubtKind, TouchKind};
 const VALUED: &str = "m F:r message file:r C c author date x:_ exec:x upload-pack:x receive-pack:x o:_ output:w output-directory:w \
     tree-filter:x index-filter:x env-filter:x msg-filter:x commit-filter:x directory:w parent-filter:x tag-name-filter:x extcmd:x open-files-in-pager:x \
     b B branch origin depth reference:r template:r separate-git-dir:w s strategy X strategy-option n max-count U unified S G since until \
-    after before grep format pretty pathspec-from-file:r S_ j jobs source exclude e onto config";
+    index:- after before grep format pretty pathspec-from-file:r S_ j jobs source exclude e onto config";
+
+/// Those of `git clean`, whose `-x` takes no value.
+const CLEAN: &str = "e exclude";
 
 /// What commands do to the paths that they are given.
 const COMMANDS: &[(&str, &str)] = &[
@@ -135,10 +138,18 @@ impl Walker<'_> {
                 break;
             }
             rest = more;
+            let joined = ["--work-tree=", "--git-dir="].iter().find(|it| text.starts_with(**it));
+            let (text, joined) = match joined {
+                Some(name) => (name.trim_end_matches('='), Some(first.after(name.len()))),
+                None => (text, None),
+            };
             match text {
                 "-C" | "--work-tree" => {
-                    let (path, more) = taken(rest);
-                    rest = more;
+                    let path = joined.unwrap_or_else(|| {
+                        let (path, more) = taken(rest);
+                        rest = more;
+                        path
+                    });
                     own.folders = match path.known() {
                         Some(path) => {
                             own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
@@ -152,8 +163,11 @@ impl Walker<'_> {
                     self.setting_of_git(&setting, &own, call);
                 }
                 "--git-dir" | "--namespace" | "--super-prefix" | "--attr-source" => {
-                    let (path, more) = taken(rest);
-                    rest = more;
+                    let path = joined.unwrap_or_else(|| {
+                        let (path, more) = taken(rest);
+                        rest = more;
+                        path
+                    });
                     self.touch(TouchKind::Maybe, &path, &own, "git", call.span);
                 }
                 _ if text.starts_with("--config-env") || text.starts_with("--exec-path=") => {
@@ -230,7 +244,8 @@ impl Walker<'_> {
     }
 
     fn command_of_git(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
-        let (found, _) = read(words, Valued(VALUED), false);
+        let valued = if name == "clean" { CLEAN } else { VALUED };
+        let (found, _) = read(words, Valued(valued), false);
         let told_as = format!("git {name}");
         for (option, value) in &found.options {
             let Some(value) = value else { continue };
@@ -297,11 +312,9 @@ impl Walker<'_> {
             let folder = found.values(&["directory"]).last().cloned();
             let strip = words.iter().rev().find_map(|it| it.known()?.strip_prefix("-p"));
             let strip = Field::text(strip.unwrap_or("1"));
-            let files: &[Field] = if found.has(&["numstat", "stat", "check", "summary"]) {
-                &[]
-            } else {
-                &found.operands
-            };
+            let only_tells = found.has(&["numstat", "stat", "check", "summary"]);
+            let files: &[Field] =
+                if only_tells && !found.has(&["apply"]) { &[] } else { &found.operands };
             let patch = Patching { folder: folder.as_ref(), strip: Some(&strip), files };
             self.patched(&told_as, &patch, state, call);
         }
@@ -313,6 +326,9 @@ impl Walker<'_> {
             );
         }
         self.deep_with_ignored(name, found, state);
+        if let Some(ours) = takes_ours(name, found) {
+            self.touch(TouchKind::Write, &Field::text(ours), state, &told_as, call.span);
+        }
         let only_names = ["l", "files-with-matches", "name-only", "L", "c", "count"];
         if name == "archive" || name == "grep" && !found.has(&only_names) {
             self.deep_of_git(name, found, words, state);
@@ -342,7 +358,7 @@ impl Walker<'_> {
                     self.touches("w", last, state, "git", call);
                 }
             }
-            "clean" if found.has(&["n", "dry-run"]) => {}
+            "clean" if is_dry(found) => {}
             "clean" if paths.is_empty() => {
                 self.touch(TouchKind::Delete, &here, state, "git", call.span);
             }
@@ -437,6 +453,32 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// True if `git clean` only tells what it would remove.
+fn is_dry(found: &super::options::Read) -> bool {
+    let may_not = ["e", "exclude", "no-dry-run"];
+    found.has(&["n", "dry-run"]) && !found.has(&may_not)
+}
+
+/// What of Chronicle's own a command of git takes away: files that git ignores, or does not know yet.
+fn takes_ours(name: &str, found: &super::options::Read) -> Option<&'static str> {
+    let is_kept = |it: &Field| it.begins().contains(".chronicle");
+    match name {
+        "stash" if found.has(&["a", "all"]) => Some(".chronicle"),
+        "clean" if found.has(&["x", "X"]) && !is_dry(found) => {
+            let is_left_out = found.values(&["e", "exclude"]).any(is_kept);
+            let is_elsewhere = !found.operands.is_empty() && !found.operands.iter().any(is_whole);
+            (!is_left_out && !is_elsewhere).then_some(".chronicle")
+        }
+        _ => None,
+    }
+}
+
+/// True for a path that means the whole project, or Chronicle's part of it.
+fn is_whole(path: &Field) -> bool {
+    let text = path.begins();
+    text.is_empty() || [".", "./", ":/", "*"].contains(&text) || text.contains(".chronicle")
 }
 
 /// Commands that only show what git keeps, whatever else they are given.

@@ -136,9 +136,11 @@ pub struct Touch {
     pub is_within: bool,
 }
 
-/// A path of which all is read that lies below it, if it is a folder.
+/// A path of which all is used that lies below it, if it is a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeepTouch {
+    /// The most that is done to it.
+    pub kind: TouchKind,
     /// The path as it is given to the program.
     pub path: CommandWord,
     /// What a relative path starts from.
@@ -147,7 +149,7 @@ pub struct DeepTouch {
     pub to: Option<CommandWord>,
     /// What of it is used.
     pub sieve: Sieve,
-    /// The program that reads it.
+    /// The program that uses it.
     pub by: String,
 }
 

@@ -41,6 +41,9 @@ impl Valued {
     pub(super) fn kind(self, name: &str) -> Option<&'static str> {
         let entries =
             self.0.split_whitespace().map(|entry| entry.split_once(':').unwrap_or((entry, "_")));
+        if self.0.split_whitespace().any(|entry| entry.strip_suffix(":-") == Some(name)) {
+            return None;
+        }
         let mut cut = None;
         for (entry, kind) in entries.filter(|(entry, kind)| *entry != "-" && *kind != "-") {
             if entry == name {

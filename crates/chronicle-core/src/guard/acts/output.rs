@@ -165,8 +165,8 @@ impl Walker<'_> {
             self.touch_at(kind, &Field::text(root), state, by, span, !is_whole);
         }
         let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
-        if kind == TouchKind::Read {
-            self.deep_listed(listing, state, by);
+        if kind == TouchKind::Read || changes {
+            self.deep_listed(kind, listing, state, by);
         }
         for name in listing.names.iter().filter(|_| changes) {
             self.touch_anywhere(kind, name, by, span);
@@ -259,7 +259,7 @@ fn shown(name: &str, words: &[Field]) -> Option<Listing> {
     };
     let roots: Option<Vec<String>> = operands.iter().map(root).collect();
     let roots = roots.filter(|roots| !roots.is_empty() && options.iter().all(is_usual))?;
-    Some(Listing { roots, is_picky: true, names: Vec::new(), sieve: None })
+    Some(Listing { roots, is_picky: true, names: Vec::new(), sieve: None, is_read: false })
 }
 
 /// The path that `mktemp` makes, with its letters to be filled in.
@@ -425,7 +425,7 @@ fn listed_by_find(known: &[&str]) -> Option<Listing> {
     let ors = tests.iter().filter(|word| ["-o", "-or", ","].contains(*word)).count();
     let (is_picky, names) = (by_name.count() > ors, wanted(tests));
     let sieve = Some(sieve_of_find(tests, is_picky));
-    Some(Listing { roots: roots(places), is_picky, names, sieve })
+    Some(Listing { roots: roots(places), is_picky, names, sieve, is_read: false })
 }
 
 fn listed_by_git(known: &[&str]) -> Option<Listing> {
@@ -441,11 +441,14 @@ fn listed_by_git(known: &[&str]) -> Option<Listing> {
     let is_picky =
         *command != "ls-files" || rest.iter().any(|it| !it.starts_with('-') && is_telling(it));
     let others = ["-o", "-i", "--others", "--ignored", "--exclude", "-x"];
-    let is_kept = !rest.iter().any(|it| others.contains(it));
+    let is_short = |it: &&str| it.starts_with('-') && !it.starts_with("--");
+    let has_others = |it: &&str| others.contains(it) || is_short(it) && it.contains(['o', 'i']);
+    let is_kept = !rest.iter().any(has_others);
     let all = if is_kept { Sieve::of(KnownToGit::Tracked) } else { Sieve::default() };
     // What it is told to look for is not compared with names here.
     let sieve = (*command == "ls-files" && !is_picky).then_some(all);
-    lists.then(|| Listing { roots: roots(&[]), is_picky, names: Vec::new(), sieve })
+    let (roots, names) = (roots(&[]), Vec::new());
+    lists.then(|| Listing { roots, is_picky, names, sieve, is_read: false })
 }
 
 fn listed_by_search(name: &str, words: &[Field]) -> Option<Listing> {
@@ -475,6 +478,7 @@ fn listed_by_search(name: &str, words: &[Field]) -> Option<Listing> {
         sieve.take_only(&format!("*.{ending}"));
     }
     let roots = roots(operands.get(skips..).unwrap_or_default());
-    // Who reads files to find others is looked at by itself.
-    Some(Listing { roots, is_picky, names, sieve: (finds || all).then_some(sieve) })
+    let is_read = !finds && !all;
+    let sieve = if is_read { super::deep::sieve_of(name, &found) } else { Some(sieve) };
+    Some(Listing { roots, is_picky, names, sieve, is_read })
 }

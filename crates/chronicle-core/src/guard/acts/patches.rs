@@ -42,9 +42,13 @@ impl Walker<'_> {
         }
         let mut files: Vec<Field> = patching.files.to_vec();
         files.extend(self.redirected_from(call.redirections, state));
-        if matches!(call.input, Input::Piped) {
+        if matches!(call.input, Input::Piped) && files.is_empty() {
             let shown = self.acts.touches.iter().filter(|touch| touch.by == "cat");
             files.extend(shown.filter_map(|touch| Some(Field::text(touch.path.known()?))));
+            if files.is_empty() {
+                let why = format!("`{by}` applies a patch that only another command knows");
+                self.doubt(super::DoubtKind::Text, &why, call.span);
+            }
         }
         for file in files {
             self.patch_of(&file, by, patching, state, call);
@@ -63,7 +67,16 @@ impl Walker<'_> {
         if let Some(patch) = self.content_of(file, state) {
             return self.applied(&patch, by, patching, state, call);
         }
+        let printed = self.printed_at(file);
+        if let Some(patch) = printed {
+            return self.applied(&patch, by, patching, state, call);
+        }
         let word = file.to_word();
+        let is_stream = file.known().is_some_and(|it| it.starts_with("/dev/fd/"));
+        if is_stream || matches!(word, CommandWord::Unknown { .. }) {
+            let why = format!("which patch `{by}` applies is not known");
+            self.doubt(super::DoubtKind::Text, &why, call.span);
+        }
         let is_made = |touch: &super::Touch| touch.kind == TouchKind::Write && touch.path == word;
         if self.acts.touches.iter().any(is_made) {
             let why = format!("`{by}` applies a patch that the same command makes");

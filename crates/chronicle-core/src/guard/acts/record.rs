@@ -126,6 +126,8 @@ impl Walker<'_> {
     pub(super) fn run(&mut self, fields: &[Field], state: &State, span: ByteSpan) {
         let written = fields.first().and_then(Field::known).unwrap_or_default();
         let program = super::invoke::base(written).to_owned();
+        // Programs that start each other again and again hand all of their words on.
+        self.steps += fields.len() / 4;
         let words: Vec<CommandWord> = fields.iter().map(Field::to_word).collect();
         let text = super::value::line(fields);
         let span = self.place.unwrap_or(span);

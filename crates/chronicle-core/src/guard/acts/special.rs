@@ -249,7 +249,9 @@ impl Walker<'_> {
         call: Call<'_>,
     ) {
         let text = match (list, call.input) {
-            (Some(list), _) if list.known() != Some("-") => self.printed_at(list),
+            (Some(list), _) if list.known() != Some("-") => {
+                self.printed_at(list).or_else(|| self.content_of(list, state))
+            }
             (_, Input::Text(text)) => text.known().map(str::to_owned),
             (_, Input::Listed(listing)) => {
                 let listing = listing.clone();
@@ -263,7 +265,7 @@ impl Walker<'_> {
         });
         match text {
             Some(text) => {
-                for name in text.lines().filter(|name| !name.is_empty()) {
+                for name in text.split(['\n', '\0']).filter(|name| !name.is_empty()) {
                     self.touch(TouchKind::Read, &Field::text(name), state, by, call.span);
                 }
             }

@@ -67,7 +67,7 @@ const TABLE: &[Row] = &[
     ("iconv", "f t o:w output:w from-code to-code", All("r")),
     ("uuencode uudecode", "o:w", All("rw")),
     (
-        "grep egrep fgrep zgrep rg ag ack ugrep pcregrep pcre2grep",
+        "grep egrep fgrep rgrep zgrep rg ag ack ugrep pcregrep pcre2grep",
         "e f:r A B C m d D regexp file:r max-count after-context before-context context include exclude exclude-from:r exclude-dir label binary-files color colour g glob iglob t type T type-not j threads M max-columns E encoding r_ replace sort sortr path-separator pre:x pre-glob ignore-file:r max-depth max-filesize engine hostname-bin:x",
         After(1, "r"),
     ),
@@ -283,6 +283,9 @@ impl Walker<'_> {
                 }
                 // `-o ProxyCommand=text`.
                 Some("o") => self.option_of_ssh(value, state, call),
+                Some(_) if option == "files0-from" => {
+                    self.names_from(Some(value), state, name, call)
+                }
                 Some(kinds) => self.touches(kinds, value, state, name, call),
                 None => self.maybe(std::slice::from_ref(value), state, name, call.span),
             }

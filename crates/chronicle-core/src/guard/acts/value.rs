@@ -35,8 +35,10 @@ pub(super) struct Listing {
     pub(super) is_picky: bool,
     /// The names that were looked for, as patterns.
     pub(super) names: Vec<String>,
-    /// What of all that lies there was looked for; `None` if whoever looked is asked about it already.
+    /// What of all that lies there was looked for; `None` if that is not known.
     pub(super) sieve: Option<Sieve>,
+    /// True if they were read to find them.
+    pub(super) is_read: bool,
 }
 
 /// A word or a value.

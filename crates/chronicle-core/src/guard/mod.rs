@@ -34,4 +34,4 @@ pub use judge::judge;
 pub use judgement::{Judgement, RuleKind, RuleRef};
 pub use look::look;
 pub use path_rules::broken_by;
-pub use protected::PROTECTED;
+pub use protected::{GUARDS, PROTECTED};

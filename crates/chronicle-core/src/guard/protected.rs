@@ -14,7 +14,7 @@ pub const PROTECTED: &[&str] = &[
 ];
 
 /// Files and folders that guard a run, by the names that they end or go on with. Case does not count: on some disks it does not.
-const GUARDS: &[&[&str]] = &[
+pub const GUARDS: &[&[&str]] = &[
     &[".chronicle"],
     &[".pi", "chronicle"],
     &[".pi", "damage-control-rules.yaml"],

@@ -8,6 +8,7 @@ use std::io;
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::Stdio;
 
@@ -16,14 +17,15 @@ use chronicle_runtime::for_tests::process::wall::{
 };
 use expect_test::{Expect, expect};
 
-use super::walls_yard::{CHRONICLE, Site, Victim, Who, listen, seen};
+use super::walls_yard::{CHRONICLE, Site, Victim, Who, end, listen, seen};
 
-/// Each set-up by its letter in the tables.
-const SETUPS: [(char, WallLayers, Network); 5] = [
+/// Each set-up by its letter in the tables: everything without a network, both layers, namespaces, Landlock, the same without TCP, nothing.
+const SETUPS: [(char, WallLayers, Network); 6] = [
     ('F', WallLayers::ALL, Network::Off),
     ('B', WallLayers::ALL, Network::On),
     ('N', WallLayers::NAMESPACES, Network::On),
     ('L', WallLayers::LANDLOCK, Network::On),
+    ('l', WallLayers::LANDLOCK, Network::Off),
     ('0', WallLayers { namespaces: false, own_proc: false, landlock: false }, Network::On),
 ];
 
@@ -52,6 +54,8 @@ const TRICKS: &[&str] = &[
     "plant_hook",
     "plant_setting",
     "plant_setting_anew",
+    "plant_repository",
+    "plant_commondir",
     "nested",
     "secret",
     "see",
@@ -142,43 +146,45 @@ fn needs_namespaces_needs_landlock_needs_python3_escapes_of_an_ordinary_user() {
     expect_table(
         Who::Ordinary,
         &expect![[r#"
-        ----0 write
-        ----0 create
-        ----0 folder
-        ----0 rename_out
-        ----0 rename_in
-        ----0 link_in
-        ----0 symlink
-        ----0 truncate
-        ----0 remove
-        ---L0 chmod
-        ---L0 utime
-        ----0 proc_root
-        ----0 proc_cwd
-        ----- inherited
-        ----- inherited_folder
-        ---L0 record_write
-        ---L0 record_create
-        ---L0 record_remove
-        ---L0 record_link
-        ---L0 record_move
-        ---L0 plant_hook
-        ---L0 plant_setting
-        ---L0 plant_setting_anew
-        ----0 nested
-        ---L0 secret
-        ---L0 see
-        ----0 environment
-        ----0 memory
-        ----0 other_root
-        ----0 end_other
-        FBNL0 named_socket
-        ---L0 hidden_socket
-        ---L0 session_socket
-        --N-0 abstract_socket
-        -BNL0 loopback
-        -BNL0 loopback_udp
-    "#]],
+            -----0 write
+            -----0 create
+            -----0 folder
+            -----0 rename_out
+            -----0 rename_in
+            -----0 link_in
+            -----0 symlink
+            -----0 truncate
+            -----0 remove
+            ---Ll0 chmod
+            ---Ll0 utime
+            -----0 proc_root
+            -----0 proc_cwd
+            ------ inherited
+            ------ inherited_folder
+            ---Ll0 record_write
+            ---Ll0 record_create
+            ---Ll0 record_remove
+            ---Ll0 record_link
+            ---Ll0 record_move
+            ---Ll0 plant_hook
+            ---Ll0 plant_setting
+            ---Ll0 plant_setting_anew
+            ---Ll0 plant_repository
+            FBNLl0 plant_commondir
+            -----0 nested
+            ---Ll0 secret
+            ---Ll0 see
+            -----0 environment
+            -----0 memory
+            -----0 other_root
+            -----0 end_other
+            FBNLl0 named_socket
+            ---Ll0 hidden_socket
+            ---Ll0 session_socket
+            --N--0 abstract_socket
+            -BNL-0 loopback
+            -BNLl0 loopback_udp
+        "#]],
     );
 }
 
@@ -187,43 +193,45 @@ fn needs_namespaces_needs_landlock_needs_python3_escapes_of_root() {
     expect_table(
         Who::Root,
         &expect![[r#"
-        ----0 write
-        ----0 create
-        ----0 folder
-        ----0 rename_out
-        ----0 rename_in
-        ----0 link_in
-        ----0 symlink
-        ----0 truncate
-        ----0 remove
-        ---L0 chmod
-        ---L0 utime
-        ----0 proc_root
-        ----0 proc_cwd
-        ----- inherited
-        ----- inherited_folder
-        ---L0 record_write
-        ---L0 record_create
-        ---L0 record_remove
-        ---L0 record_link
-        ---L0 record_move
-        ---L0 plant_hook
-        ---L0 plant_setting
-        ---L0 plant_setting_anew
-        ----0 nested
-        ---L0 secret
-        ---L0 see
-        ----0 environment
-        ----0 memory
-        ----0 other_root
-        ----0 end_other
-        FBNL0 named_socket
-        ---L0 hidden_socket
-        ---L0 session_socket
-        --N-0 abstract_socket
-        -BNL0 loopback
-        -BNL0 loopback_udp
-    "#]],
+            -----0 write
+            -----0 create
+            -----0 folder
+            -----0 rename_out
+            -----0 rename_in
+            -----0 link_in
+            -----0 symlink
+            -----0 truncate
+            -----0 remove
+            ---Ll0 chmod
+            ---Ll0 utime
+            -----0 proc_root
+            -----0 proc_cwd
+            ------ inherited
+            ------ inherited_folder
+            ---Ll0 record_write
+            ---Ll0 record_create
+            ---Ll0 record_remove
+            ---Ll0 record_link
+            ---Ll0 record_move
+            ---Ll0 plant_hook
+            ---Ll0 plant_setting
+            ---Ll0 plant_setting_anew
+            ---Ll0 plant_repository
+            FBNLl0 plant_commondir
+            -----0 nested
+            ---Ll0 secret
+            ---Ll0 see
+            -----0 environment
+            -----0 memory
+            -----0 other_root
+            -----0 end_other
+            FBNLl0 named_socket
+            ---Ll0 hidden_socket
+            ---Ll0 session_socket
+            --N--0 abstract_socket
+            -BNL-0 loopback
+            -BNLl0 loopback_udp
+        "#]],
     );
 }
 
@@ -303,11 +311,11 @@ fn needs_namespaces_a_folder_as_a_stream_is_refused() {
         let order = site.order(site.whole(), "true");
         let outside = File::open(site.path("outside")).unwrap();
         let refused = raise(site.command(), &order, &outside).unwrap_err();
-        assert!(matches!(refused, WallError::Refused(it) if it.stage == WallStep::Streams));
+        assert!(matches!(refused, WallError::Refused(it) if it.step == WallStep::Streams));
         let mut command = site.command();
         command.stdout(Stdio::from(OwnedFd::from(outside)));
         let refused = raise(command, &order, File::open("/dev/null").unwrap()).unwrap_err();
-        assert!(matches!(refused, WallError::Refused(it) if it.stage == WallStep::Streams));
+        assert!(matches!(refused, WallError::Refused(it) if it.step == WallStep::Streams));
     }
 }
 
@@ -320,7 +328,7 @@ fn needs_namespaces_what_cannot_stand_is_refused_and_nothing_runs() {
         order.cwd = site.path("nowhere").into();
         let refused = site.start(&order).unwrap_err();
         assert!(
-            matches!(&refused, WallError::Refused(it) if it.stage == WallStep::Folder),
+            matches!(&refused, WallError::Refused(it) if it.step == WallStep::Folder),
             "{refused:?}"
         );
         assert!(!site.path("project/ran").exists());
@@ -330,7 +338,44 @@ fn needs_namespaces_what_cannot_stand_is_refused_and_nothing_runs() {
         let walled = site.start(&site.order(wall, "true")).unwrap();
         assert_eq!(walled.stands.missing, [site.path("nowhere")]);
         assert!(walled.stands.layers == WallLayers::ALL && walled.stands.landlock_abi.is_some());
-        super::walls_yard::end(walled).exits(0);
+        end(walled).exits(0);
+    }
+}
+
+/// A worker of an earlier phase put a link to something else in the place of a folder that a later phase may write.
+#[test]
+fn needs_namespaces_needs_landlock_a_link_opens_nothing_elsewhere() {
+    for who in Who::all() {
+        for layers in [WallLayers::ALL, WallLayers::LANDLOCK] {
+            let site = Site::new(who);
+            symlink("../outside", site.path("project/target")).unwrap();
+            let mut wall = site.wall(layers, WallFiles::Read, Network::On);
+            wall.writable.push(site.path("project/target"));
+            let refused = site.start(&site.order(wall, "true")).unwrap_err();
+            assert!(matches!(&refused, WallError::Refused(it) if it.step == WallStep::Links));
+            // One that stays in the project is no harm.
+            symlink("empty", site.path("project/inside")).unwrap();
+            let mut wall = site.wall(layers, WallFiles::Read, Network::On);
+            wall.writable.push(site.path("project/inside"));
+            site.run(wall, "echo x >inside/new && test -s empty/new").exits(0);
+        }
+    }
+}
+
+/// What is protected through a link is held where it lies, but the link can be replaced. That is told.
+#[test]
+fn needs_namespaces_a_link_that_can_be_replaced_is_told() {
+    for who in Who::all() {
+        let site = Site::new(who);
+        symlink("../outside", site.path("project/.claude")).unwrap();
+        fs::write(site.path("outside/settings.json"), "{}").unwrap();
+        let walled = site
+            .start(&site.order(site.whole(), "echo x >>.claude/settings.json || echo held"))
+            .unwrap();
+        let told = &walled.stands.replaceable;
+        assert!(told.contains(&site.path("project/.claude/settings.json")), "{told:?}");
+        assert!(told.iter().all(|path| path.starts_with(site.path("project/.claude"))), "{told:?}");
+        assert!(end(walled).exits(0).ends_with("held\n"));
     }
 }
 
@@ -384,7 +429,7 @@ fn needs_namespaces_needs_python3_processes_are_limited() {
         let wall = Wall { processes: Some(20), ..site.whole() };
         let walled = site.start(&site.order(wall, "exec python3 tricks.py forks 40")).unwrap();
         assert_eq!(walled.stands.processes, who == Who::Ordinary);
-        let out = super::walls_yard::end(walled).exits(0);
+        let out = end(walled).exits(0);
         let most: u32 = out.trim().parse().unwrap();
         assert!(
             if who == Who::Ordinary { (10..20).contains(&most) } else { most == 40 },

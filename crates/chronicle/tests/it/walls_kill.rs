@@ -237,6 +237,27 @@ fn needs_namespaces_needs_landlock_exit_codes_are_those_of_the_program() {
     }
 }
 
+/// The named limit of mounts on single files: a new file in the same place is not the one that was mounted on. Folders stay as they are.
+#[test]
+fn needs_namespaces_a_file_that_is_replaced_outside_is_no_longer_held() {
+    for who in Who::all() {
+        let site = Site::new(who);
+        let go = site.path("tmp/go");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &go, 0o666.into()).unwrap();
+        site.give(&go);
+        let script = "try() { echo x >>$1 || echo held; }; try .git/config; read line <../tmp/go; try .git/config; try .git/hooks/x";
+        let mut held = Held::start(&site, WallLayers::ALL, &format!("exec 2>/dev/null; {script}"));
+        assert_eq!(held.line(), "held");
+        fs::write(site.path("project/.git/new"), "new\n").unwrap();
+        site.give(&site.path("project/.git/new"));
+        fs::rename(site.path("project/.git/new"), site.path("project/.git/config")).unwrap();
+        fs::write(&go, "go\n").unwrap();
+        assert_eq!(held.line(), "held", "the hooks");
+        held.until_gone();
+        assert_eq!(fs::read_to_string(site.path("project/.git/config")).unwrap(), "new\nx\n");
+    }
+}
+
 /// The codes by which shells tell an end, for whoever sees only the outer process.
 #[test]
 fn needs_namespaces_the_outer_process_ends_as_the_program_did() {

@@ -160,6 +160,19 @@ def plant_setting_anew():
 
 
 @trick
+def plant_repository():
+    """Another repository in the place of this one."""
+    os.rename(PROJECT + "/.git", PROJECT + "/old")
+    os.rename(PROJECT + "/old", PROJECT + "/.git")
+
+
+@trick
+def plant_commondir():
+    """Says that its settings and hooks are elsewhere. Git must be able to write beside it, so no wall holds it."""
+    append(PROJECT + "/.git/commondir")
+
+
+@trick
 def nested():
     """With new namespaces of its own: undo the mounts, then write."""
     record = PROJECT + "/.chronicle"

@@ -48,6 +48,9 @@ pub struct Wall {
     /// Folders that are made before the wall stands, since what does not exist can neither be opened nor protected.
     #[serde(with = "as_os")]
     pub made: Vec<PathBuf>,
+    /// Folders where workers may have left links. What is writable by its name in one of them must really lie there.
+    #[serde(with = "as_os")]
+    pub worked_in: Vec<PathBuf>,
     /// Whether there is a network.
     pub network: Network,
     /// Most processes behind the wall; held by namespaces alone, and not for root.
@@ -119,6 +122,9 @@ pub struct WallStands {
     /// Names of writable paths that do not exist, and so are not.
     #[serde(with = "as_os")]
     pub missing: Vec<PathBuf>,
+    /// Read-only paths that a link leads to which can itself be replaced: what it led to is held, its name is not.
+    #[serde(with = "as_os")]
+    pub replaceable: Vec<PathBuf>,
 }
 
 /// What this machine can do, and why not more.

@@ -15,6 +15,8 @@ pub enum WallStep {
     Order,
     /// A standard stream leads around the wall.
     Streams,
+    /// A link that leads out of a folder where workers write.
+    Links,
     /// New namespaces, all at once.
     Namespaces,
     /// Who is who in the new user namespace.
@@ -45,7 +47,7 @@ pub enum WallStep {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallRefusal {
     /// The step that failed.
-    pub stage: WallStep,
+    pub step: WallStep,
     /// The system's number of the error, if it was the system's.
     pub errno: Option<i32>,
     /// What failed, and the system's words.
@@ -62,17 +64,17 @@ const ENOSYS: i32 = 38;
 const E2BIG: i32 = 7;
 
 impl WallRefusal {
-    pub(super) fn new(stage: WallStep, what: &str, error: &io::Error) -> Self {
-        Self { stage, errno: error.raw_os_error(), text: format!("{what}: {error}") }
+    pub(super) fn new(step: WallStep, what: &str, error: &io::Error) -> Self {
+        Self { step, errno: error.raw_os_error(), text: format!("{what}: {error}") }
     }
 
-    pub(super) fn plain(stage: WallStep, text: impl Into<String>) -> Self {
-        Self { stage, errno: None, text: text.into() }
+    pub(super) fn plain(step: WallStep, text: impl Into<String>) -> Self {
+        Self { step, errno: None, text: text.into() }
     }
 
     /// What it most likely means. The machine's settings alone do not tell: only trying does.
     pub fn meaning(&self) -> &'static str {
-        match (self.stage, self.errno) {
+        match (self.step, self.errno) {
             (WallStep::Namespaces, Some(ENOSPC)) => "this machine allows no user namespaces",
             (WallStep::Namespaces, Some(EPERM)) => {
                 "a container or a security setting forbids new namespaces"
@@ -86,13 +88,14 @@ impl WallRefusal {
             (WallStep::Landlock, Some(E2BIG)) => "this runs behind too many other walls",
             (WallStep::Landlock, _) => "this kernel has no Landlock, or it is turned off",
             (WallStep::System, _) => "this system has no walls",
+            (WallStep::Links, _) => "a link would open what it leads to",
             _ => "the wall could not be put up",
         }
     }
 
     /// One thing to do about it.
     pub fn advice(&self) -> &'static str {
-        match (self.stage, self.errno) {
+        match (self.step, self.errno) {
             (WallStep::Namespaces, Some(ENOSPC)) => {
                 "an administrator can raise it: `sysctl user.max_user_namespaces=15000`"
             }
@@ -109,6 +112,7 @@ impl WallRefusal {
                 "in Docker, start the container with `--security-opt systempaths=unconfined`"
             }
             (WallStep::Landlock, Some(E2BIG)) => "start Chronicle outside of them",
+            (WallStep::Links, _) => "remove the link, or name the folder that it leads to",
             (WallStep::Landlock | WallStep::Namespaces, _) => {
                 "use a kernel from 5.13 on, with `landlock` among its `lsm=`"
             }
@@ -129,8 +133,8 @@ mod tests {
 
     use super::*;
 
-    fn told(stage: WallStep, errno: i32) -> String {
-        let refusal = WallRefusal::new(stage, "unshare", &io::Error::from_raw_os_error(errno));
+    fn told(step: WallStep, errno: i32) -> String {
+        let refusal = WallRefusal::new(step, "unshare", &io::Error::from_raw_os_error(errno));
         format!("{refusal}\n{}\n", refusal.advice())
     }
 
@@ -146,7 +150,7 @@ mod tests {
             (WallStep::Landlock, E2BIG),
             (WallStep::Folder, 2),
         ];
-        let all: String = known.map(|(stage, errno)| told(stage, errno)).concat();
+        let all: String = known.map(|(step, errno)| told(step, errno)).concat();
         expect![[r#"
             this machine allows no user namespaces (unshare: No space left on device (os error 28))
             an administrator can raise it: `sysctl user.max_user_namespaces=15000`

@@ -106,6 +106,7 @@ pub fn usual(plan: &WallPlan<'_>) -> Result<Wall, PlanError> {
         read_only: plan.read_only(),
         hidden: asked,
         made: plan.made(),
+        worked_in: plan.worked_in(),
         network: plan.network,
         processes: plan.processes,
         layers: plan.layers,
@@ -149,7 +150,7 @@ impl WallPlan<'_> {
         if let ProjectGit::Elsewhere { folder, common } = self.git {
             // A work tree's file says where its repository is. One that leads elsewhere brings settings that run programs.
             all.push(self.project.join(".git"));
-            let inside = ["hooks", "config", "config.worktree", "info/attributes"];
+            let inside = ["hooks", "config", "config.worktree", "info/attributes", "commondir"];
             all.extend(inside.iter().map(|name| common.join(name)));
             all.push(folder.join("config.worktree"));
             all.push(folder.join("commondir"));
@@ -173,6 +174,15 @@ impl WallPlan<'_> {
                 ProjectGit::Elsewhere { common, .. } => common.to_owned(),
             };
             all.push(git.join("hooks"));
+        }
+        all
+    }
+
+    /// Where workers write now or wrote in an earlier phase.
+    fn worked_in(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.project.to_owned()];
+        if let ProjectGit::Elsewhere { common, .. } = self.git {
+            all.push(common.to_owned());
         }
         all
     }
@@ -298,140 +308,141 @@ mod tests {
         check(
             &usual(&plan()).unwrap(),
             &expect![[r#"
-            writable
-            /dev/null
-            /dev/zero
-            /dev/full
-            /dev/random
-            /dev/urandom
-            /dev/tty
-            /dev/ptmx
-            /dev/pts
-            /dev/shm
-            /proc
-            /tmp/a1
-            /home/ann/project
-            /home/ann/.claude
-            /home/ann/.claude.json
-            /home/ann/.npm
-            /home/ann/.cache
-            /home/ann/.cargo/registry
-            /home/ann/.cargo/git
-            /home/ann/go/pkg
-            /home/ann/.m2/repository
-            /home/ann/.gradle/caches
-            /home/ann/.nuget/packages
-            /home/ann/.bun/install/cache
-            /home/ann/.local/share/pnpm/store
-            /home/ann/.yarn/berry/cache
-            /home/ann/.cargo/.package-cache
-            /home/ann/.cargo/.package-cache-mutate
+                writable
+                /dev/null
+                /dev/zero
+                /dev/full
+                /dev/random
+                /dev/urandom
+                /dev/tty
+                /dev/ptmx
+                /dev/pts
+                /dev/shm
+                /proc
+                /tmp/a1
+                /home/ann/project
+                /home/ann/.claude
+                /home/ann/.claude.json
+                /home/ann/.npm
+                /home/ann/.cache
+                /home/ann/.cargo/registry
+                /home/ann/.cargo/git
+                /home/ann/go/pkg
+                /home/ann/.m2/repository
+                /home/ann/.gradle/caches
+                /home/ann/.nuget/packages
+                /home/ann/.bun/install/cache
+                /home/ann/.local/share/pnpm/store
+                /home/ann/.yarn/berry/cache
+                /home/ann/.cargo/.package-cache
+                /home/ann/.cargo/.package-cache-mutate
 
-            read-only
-            /home/ann/project/.chronicle
-            /home/ann/project/.pi/chronicle
-            /home/ann/project/.pi/damage-control-rules.yaml
-            /home/ann/project/.pi/damage-control-rules.yml
-            /home/ann/project/.pi/settings.json
-            /home/ann/project/.pi/extensions
-            /home/ann/project/.pi/agent/settings.json
-            /home/ann/project/.pi/agent/extensions
-            /home/ann/project/.pi/agent/mcp.json
-            /home/ann/project/.claude/settings.json
-            /home/ann/project/.claude/settings.local.json
-            /home/ann/project/.claude/hooks
-            /home/ann/project/.claude/plugins
-            /home/ann/project/.claude.json
-            /home/ann/project/.mcp.json
-            /home/ann/project/.codex/config.toml
-            /home/ann/project/.codex/hooks.json
-            /home/ann/project/.gemini/settings.json
-            /home/ann/project/.opencode/plugin
-            /home/ann/project/.opencode/plugins
-            /home/ann/project/.config/chronicle
-            /home/ann/project/.git/hooks
-            /home/ann/project/.git/config
-            /home/ann/project/.git/config.worktree
-            /home/ann/project/.git/info/attributes
-            /home/ann/.claude/settings.json
-            /home/ann/.claude/settings.local.json
-            /home/ann/.claude/hooks
-            /home/ann/.claude/plugins
+                read-only
+                /home/ann/project/.chronicle
+                /home/ann/project/.pi/chronicle
+                /home/ann/project/.pi/damage-control-rules.yaml
+                /home/ann/project/.pi/damage-control-rules.yml
+                /home/ann/project/.pi/settings.json
+                /home/ann/project/.pi/extensions
+                /home/ann/project/.pi/agent/settings.json
+                /home/ann/project/.pi/agent/extensions
+                /home/ann/project/.pi/agent/mcp.json
+                /home/ann/project/.claude/settings.json
+                /home/ann/project/.claude/settings.local.json
+                /home/ann/project/.claude/hooks
+                /home/ann/project/.claude/plugins
+                /home/ann/project/.claude.json
+                /home/ann/project/.mcp.json
+                /home/ann/project/.codex/config.toml
+                /home/ann/project/.codex/hooks.json
+                /home/ann/project/.gemini/settings.json
+                /home/ann/project/.opencode/plugin
+                /home/ann/project/.opencode/plugins
+                /home/ann/project/.config/chronicle
+                /home/ann/project/.git/hooks
+                /home/ann/project/.git/config
+                /home/ann/project/.git/config.worktree
+                /home/ann/project/.git/info/attributes
+                /home/ann/project/.git/commondir
+                /home/ann/.claude/settings.json
+                /home/ann/.claude/settings.local.json
+                /home/ann/.claude/hooks
+                /home/ann/.claude/plugins
 
-            hidden
-            /run/user/1000
-            /home/ann/.ssh
-            /home/ann/.gnupg
-            /home/ann/.docker
-            /run/docker.sock
-            /var/run/docker.sock
-            /run/docker
-            /home/ann/.config/containers
-            /run/podman
-            /run/containerd
-            /run/crio
-            /run/buildkit
-            /run/k3s
-            /run/dbus
-            /run/systemd/private
-            /tmp/tmux-1000
-            /home/ann/.screen
-            /run/screen
-            /tmp/screens
-            /home/ann/.Xauthority
-            /home/ann/.ICEauthority
-            /tmp/.X11-unix
-            /tmp/.ICE-unix
-            /home/ann/.emacs.d/server
-            /tmp/emacs1000
-            /run/libvirt
-            /var/lib/lxd/unix.socket
-            /var/snap/lxd/common/lxd
-            /var/lib/incus/unix.socket
-            /run/snapd.socket
-            /run/snapd-snap.socket
-            /home/ann/.local/state/watchman
-            /usr/local/var/run/watchman
-            /home/ann/.local/share/keyrings
-            /home/ann/.local/share/kwalletd
-            /home/ann/.password-store
-            /home/ann/.aws
-            /home/ann/.azure
-            /home/ann/.config/gcloud
-            /home/ann/.kube
-            /home/ann/.config/gh
-            /home/ann/.config/glab-cli
-            /home/ann/.git-credentials
-            /home/ann/.config/git/credentials
-            /home/ann/.netrc
-            /home/ann/.cargo/credentials.toml
-            /home/ann/.cargo/credentials
-            /home/ann/.pypirc
-            /home/ann/.terraform.d/credentials.tfrc.json
-            /home/ann/.vault-token
-            /home/ann/.config/op
-            /home/ann/.config/sops
-            /home/ann/.config/rclone
-            /home/ann/.mozilla
-            /home/ann/.config/google-chrome
-            /home/ann/.config/chromium
-            /home/ann/.config/BraveSoftware
-            /home/ann/.config/microsoft-edge
+                hidden
+                /run/user/1000
+                /home/ann/.ssh
+                /home/ann/.gnupg
+                /home/ann/.docker
+                /run/docker.sock
+                /var/run/docker.sock
+                /run/docker
+                /home/ann/.config/containers
+                /run/podman
+                /run/containerd
+                /run/crio
+                /run/buildkit
+                /run/k3s
+                /run/dbus
+                /run/systemd/private
+                /tmp/tmux-1000
+                /home/ann/.screen
+                /run/screen
+                /tmp/screens
+                /home/ann/.Xauthority
+                /home/ann/.ICEauthority
+                /tmp/.X11-unix
+                /tmp/.ICE-unix
+                /home/ann/.emacs.d/server
+                /tmp/emacs1000
+                /run/libvirt
+                /var/lib/lxd/unix.socket
+                /var/snap/lxd/common/lxd
+                /var/lib/incus/unix.socket
+                /run/snapd.socket
+                /run/snapd-snap.socket
+                /home/ann/.local/state/watchman
+                /usr/local/var/run/watchman
+                /home/ann/.local/share/keyrings
+                /home/ann/.local/share/kwalletd
+                /home/ann/.password-store
+                /home/ann/.aws
+                /home/ann/.azure
+                /home/ann/.config/gcloud
+                /home/ann/.kube
+                /home/ann/.config/gh
+                /home/ann/.config/glab-cli
+                /home/ann/.git-credentials
+                /home/ann/.config/git/credentials
+                /home/ann/.netrc
+                /home/ann/.cargo/credentials.toml
+                /home/ann/.cargo/credentials
+                /home/ann/.pypirc
+                /home/ann/.terraform.d/credentials.tfrc.json
+                /home/ann/.vault-token
+                /home/ann/.config/op
+                /home/ann/.config/sops
+                /home/ann/.config/rclone
+                /home/ann/.mozilla
+                /home/ann/.config/google-chrome
+                /home/ann/.config/chromium
+                /home/ann/.config/BraveSoftware
+                /home/ann/.config/microsoft-edge
 
-            made
-            /home/ann/.npm
-            /home/ann/.cache
-            /home/ann/.cargo/registry
-            /home/ann/.cargo/git
-            /home/ann/go/pkg
-            /home/ann/.m2/repository
-            /home/ann/.gradle/caches
-            /home/ann/.nuget/packages
-            /home/ann/.bun/install/cache
-            /home/ann/.local/share/pnpm/store
-            /home/ann/.yarn/berry/cache
-            /home/ann/project/.git/hooks
-        "#]],
+                made
+                /home/ann/.npm
+                /home/ann/.cache
+                /home/ann/.cargo/registry
+                /home/ann/.cargo/git
+                /home/ann/go/pkg
+                /home/ann/.m2/repository
+                /home/ann/.gradle/caches
+                /home/ann/.nuget/packages
+                /home/ann/.bun/install/cache
+                /home/ann/.local/share/pnpm/store
+                /home/ann/.yarn/berry/cache
+                /home/ann/project/.git/hooks
+            "#]],
         );
     }
 

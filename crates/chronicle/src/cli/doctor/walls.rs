@@ -23,7 +23,7 @@ pub(super) fn look(setting: &Setting) -> CheckResult {
 
 fn told(probe: &WallProbe) -> CheckResult {
     let layers = probe.stands.layers;
-    let is_other_system = probe.refusals.iter().any(|refusal| refusal.stage == WallStep::System);
+    let is_other_system = probe.refusals.iter().any(|refusal| refusal.step == WallStep::System);
     let found = match (layers.namespaces, layers.landlock) {
         _ if is_other_system => "there are none on this system; guards judge every call".to_owned(),
         (true, true) => format!("namespaces and {} hold", landlock(probe)),

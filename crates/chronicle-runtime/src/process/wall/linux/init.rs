@@ -23,6 +23,7 @@ use rustix::process::{
 };
 
 use super::line::{WallReport, is_closed, receive, send, take_stdin};
+use super::mounts::Put;
 use super::outer::{code, is_wanted};
 use super::signals::Signals;
 use super::{At as _, landlocked, loopback, mounts, rights};
@@ -68,7 +69,7 @@ fn put_up(outer: &UnixStream, order: &WallOrder) -> Result<WallStands, WallRefus
     }
     // A group of its own: what a program sends to its group must not reach *outer*.
     let _ = setsid();
-    let missing = mounts::put_up(wall)?;
+    let Put { missing, replaceable } = mounts::put_up(wall)?;
     // Again, by its path: the folder that this process is in lies on the mounts outside.
     std::env::set_current_dir(&order.cwd).at(WallStep::Folder, &order.cwd.to_string_lossy())?;
     if wall.network == Network::Off {
@@ -83,7 +84,7 @@ fn put_up(outer: &UnixStream, order: &WallOrder) -> Result<WallStands, WallRefus
         own_proc: wall.layers.own_proc,
         landlock: landlock_abi.is_some(),
     };
-    Ok(WallStands { layers, landlock_abi, processes, network: true, missing })
+    Ok(WallStands { layers, landlock_abi, processes, network: true, missing, replaceable })
 }
 
 fn second_layer(wall: &Wall) -> Result<Option<u32>, WallRefusal> {

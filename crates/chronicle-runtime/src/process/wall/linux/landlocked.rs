@@ -70,5 +70,5 @@ fn refusal(error: &RulesetError) -> WallRefusal {
         errno = one.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error).or(errno);
         cause = one.source();
     }
-    WallRefusal { stage: WallStep::Landlock, errno, text: error.to_string() }
+    WallRefusal { step: WallStep::Landlock, errno, text: error.to_string() }
 }

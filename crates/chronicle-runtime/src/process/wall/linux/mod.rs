@@ -3,6 +3,7 @@
 mod init;
 mod landlocked;
 mod line;
+mod links;
 mod loopback;
 mod mounts;
 mod outer;
@@ -20,11 +21,11 @@ use super::{WallRefusal, WallStep};
 
 /// Says at which step the system refused.
 trait At<T> {
-    fn at(self, stage: WallStep, what: &str) -> Result<T, WallRefusal>;
+    fn at(self, step: WallStep, what: &str) -> Result<T, WallRefusal>;
 }
 
 impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
-    fn at(self, stage: WallStep, what: &str) -> Result<T, WallRefusal> {
-        self.map_err(|error| WallRefusal::new(stage, what, &error.into()))
+    fn at(self, step: WallStep, what: &str) -> Result<T, WallRefusal> {
+        self.map_err(|error| WallRefusal::new(step, what, &error.into()))
     }
 }

@@ -3,6 +3,7 @@
 //! Every mount is read-only except for what is listed. A listed path is mounted on itself, so that it has flags of its own. Where
 //! lists nest, the deepest entry decides.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -17,6 +18,9 @@ use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
 use super::At as _;
 use super::landlocked::is_kept_from_root;
 use crate::process::wall::{Wall, WallRefusal, WallStep};
+
+/// What has mounts of its own already, or needs none.
+const TERMINALS: [&str; 3] = ["/dev/pts", "/dev/ptmx", "/dev/pts/ptmx"];
 
 /// What a listed path is; the later one wins if a path is in two lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +47,16 @@ struct Mounted {
     kind: Vec<u8>,
 }
 
-/// Puts the mounts up. Returns the writable paths that do not exist. Only in a mount namespace of its own.
-pub(super) fn put_up(wall: &Wall) -> Result<Vec<PathBuf>, WallRefusal> {
+/// What does not stand as it was asked for, for those who asked.
+pub(super) struct Put {
+    /// Writable paths that do not exist.
+    pub(super) missing: Vec<PathBuf>,
+    /// Read-only paths whose names a link gives that can be replaced.
+    pub(super) replaceable: Vec<PathBuf>,
+}
+
+/// Puts the mounts up. Only in a mount namespace of its own.
+pub(super) fn put_up(wall: &Wall) -> Result<Put, WallRefusal> {
     // Private, not slave: what somebody mounts outside later would come in writable.
     let all = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount_at("none", Path::new("/"), "", all).at(WallStep::Mounts, "private mounts")?;
@@ -58,7 +70,8 @@ pub(super) fn put_up(wall: &Wall) -> Result<Vec<PathBuf>, WallRefusal> {
     entries.bind()?;
     entries.hide()?;
     entries.close_the_rest()?;
-    Ok(missing)
+    let replaceable = wall.read_only.iter().filter(|path| entries.is_replaceable(path));
+    Ok(Put { missing, replaceable: replaceable.cloned().collect() })
 }
 
 /// Shows the processes of this namespace alone.
@@ -143,19 +156,39 @@ impl Entries {
         entry.path.parent().map_or(Rule::ReadOnly, |parent| self.rule(parent))
     }
 
-    /// Mounts on itself what differs from its surroundings. What lies in something hidden comes back with that.
+    /// Mounts on itself what differs from its surroundings, and what must not be moved. What lies in something hidden comes back with
+    /// that.
     fn bind(&self) -> Result<(), WallRefusal> {
         let differs = |entry: &&Entry| {
             let around = self.rule_around(entry);
-            let is_own = ["/dev/pts", "/dev/ptmx", "/dev/pts/ptmx"]
-                .iter()
-                .any(|it| entry.path == Path::new(it));
+            let is_own = TERMINALS.iter().any(|it| entry.path == Path::new(it));
             entry.rule != Rule::Hidden && around != Rule::Hidden && around != entry.rule && !is_own
         };
-        for Entry { path, .. } in self.0.iter().filter(differs) {
+        let differing = self.0.iter().filter(differs).map(|entry| entry.path.as_path());
+        // Parents come first in it.
+        let all: BTreeSet<&Path> = differing.chain(self.pins()).collect();
+        for path in all {
             bind(path, path).at(WallStep::Mounts, &format!("mounting `{}`", path.display()))?;
         }
         Ok(())
+    }
+
+    /// The folders between a writable one and what is protected in it. A mount cannot be moved. If they were none, the folder around
+    /// a protected file could be moved away with it, and another one take its place.
+    fn pins(&self) -> impl Iterator<Item = &Path> {
+        let is_inside = |folder: &&Path| {
+            let is_writable = |path: &Path| self.rule(path) == Rule::Writable;
+            is_writable(folder) && folder.parent().is_some_and(is_writable)
+        };
+        let protected = self.0.iter().filter(|entry| entry.rule != Rule::Writable);
+        protected.flat_map(move |entry| entry.path.ancestors().skip(1).take_while(is_inside))
+    }
+
+    /// True if a link on the way to a path lies in a folder that can be written. A link cannot be mounted on.
+    fn is_replaceable(&self, path: &Path) -> bool {
+        let lies_in = |link: &Path| link.parent().and_then(|parent| parent.canonicalize().ok());
+        let mut links = path.ancestors().filter(|part| part.is_symlink());
+        links.any(|link| lies_in(link).is_some_and(|folder| self.rule(&folder) == Rule::Writable))
     }
 
     fn hide(&self) -> Result<(), WallRefusal> {
@@ -351,6 +384,21 @@ mod tests {
         }
         let kept: Vec<_> = all.kept_in(Path::new("/home/ann")).collect();
         assert_eq!(kept, [Path::new("/home/ann/project")]);
+    }
+
+    #[test]
+    fn folders_around_what_is_protected_are_pinned() {
+        let all = entries(&[
+            (Rule::Writable, "/p"),
+            (Rule::ReadOnly, "/p/.chronicle"),
+            (Rule::ReadOnly, "/p/.git/info/attributes"),
+            (Rule::Writable, "/p/.chronicle/home"),
+            (Rule::Hidden, "/p/.chronicle/home/a/b"),
+            (Rule::ReadOnly, "/q/r"),
+        ]);
+        let pins: BTreeSet<&Path> = all.pins().collect();
+        let expected = ["/p/.chronicle/home/a", "/p/.git", "/p/.git/info"].map(Path::new);
+        assert_eq!(pins.into_iter().collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use rustix::stdio::dup2_stdin;
 
 use super::line::{WallReport, WallWord, is_closed, receive, send, take_stdin};
 use super::signals::{Signals, unblock};
-use super::{At as _, landlocked, rights};
+use super::{At as _, landlocked, links, rights};
 use crate::process::exec::{cannot_start, dies_with};
 use crate::process::order::own_executable;
 use crate::process::programs::find;
@@ -72,10 +72,8 @@ fn stand(
     close_all_but(&[line.as_raw_fd(), stdin.as_raw_fd()])
         .at(WallStep::Streams, "closing descriptors")?;
     refuse_folders(&stdin)?;
-    for folder in &order.wall.made {
-        // One that cannot be made is missing, which is told where it matters.
-        let _ = fs::create_dir(folder);
-    }
+    links::make(&order.wall);
+    links::refuse_planted(&order.wall)?;
     unblock().at(WallStep::Init, "signals")?;
     // Fails only for the leader of a process group, which a fresh child is not.
     let _ = setsid();
@@ -203,7 +201,8 @@ fn restrict_and_become(
     // The kernel would count every process of this user, so a limit cannot be set.
     let processes = wall.processes.is_none();
     let network = wall.network == Network::On;
-    let stands = WallStands { layers, landlock_abi, processes, network, missing };
+    let stands =
+        WallStands { layers, landlock_abi, processes, network, missing, ..WallStands::default() };
     if !is_wanted(line, stands)? {
         return Ok(ExitCode::from(REFUSED));
     }

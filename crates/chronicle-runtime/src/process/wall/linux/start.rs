@@ -180,7 +180,7 @@ pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
             Ok(stands) => return WallProbe { stands, refusals, is_root },
             Err(refusal) => refusal,
         };
-        wanted = less(wanted, refusal.stage);
+        wanted = less(wanted, refusal.step);
         refusals.push(refusal);
         if wanted.0.is_nothing() {
             return WallProbe { stands: WallStands::default(), refusals, is_root };

@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails there")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::ChildStdout;
 
 use chronicle_runtime::for_tests::process::wall::{
-    Network, WallEnd, WallFiles, WallLayers, WallOrder, Walled,
+    Network, WallEnd, WallFiles, WallLayers, WallOrder, Walled, raise,
 };
 use rustix::process::Signal;
 
@@ -185,10 +185,13 @@ fn needs_namespaces_signals_reach_the_program() {
     for who in Who::all() {
         let site = Site::new(who);
         let wait = "echo up; while :; do sleep 0.01; done";
-        // Those that no shell in the background ignores: what is ignored stays so in everything that is started.
-        for (name, number) in
-            [("TERM", Signal::TERM), ("USR1", Signal::USR1), ("USR2", Signal::USR2)]
-        {
+        let all = [
+            ("TERM", Signal::TERM),
+            ("INT", Signal::INT),
+            ("HUP", Signal::HUP),
+            ("USR1", Signal::USR1),
+        ];
+        for (name, number) in all {
             let mut held =
                 Held::start(&site, WallLayers::ALL, &format!("trap 'exit 9' {name}; {wait}"));
             assert_eq!(held.line(), "up");
@@ -200,6 +203,20 @@ fn needs_namespaces_signals_reach_the_program() {
         assert_eq!(held.line(), "up");
         signal(held.walled.outer.id(), Signal::TERM);
         assert_eq!(held.until_gone(), WallEnd::Ended { code: None, signal: Some(15), strays: 0 });
+    }
+}
+
+/// A signal that comes before the program is started is not lost with PID 1, which takes none by itself.
+#[test]
+fn needs_namespaces_signals_that_come_early_reach_the_program() {
+    for who in Who::all() {
+        let site = Site::new(who);
+        let order = site.order(site.whole(), "while :; do sleep 1000; done");
+        let walled = raise(site.command(), &order, File::open("/dev/null").unwrap()).unwrap();
+        signal(walled.init.unwrap(), Signal::TERM);
+        walled.go().unwrap();
+        let end = end(walled).end;
+        assert!(matches!(end, WallEnd::Ended { code: None, signal: Some(15), .. }), "{end:?}");
     }
 }
 

@@ -70,7 +70,9 @@ one = socket.socket(socket.AF_UNIX); one.bind('here.sock'); one.listen()
 two = socket.socket(socket.AF_UNIX); two.connect('here.sock')
 sqlite3.connect('here.db').execute('create table t (c)')
 tempfile.NamedTemporaryFile().write(b'x')
-print(multiprocessing.get_context('fork').Pool(2).map(abs, [-1, -2]))
+pool = multiprocessing.get_context('fork').Pool(2)
+print(pool.map(abs, [-1, -2]))
+pool.close(); pool.join()
 print(open('/proc/self/comm').read().strip(), len(open('/proc/meminfo').read()) > 100)\"";
     works(script, "b'p' True\n[1, 2]\npython3 True\n");
 }

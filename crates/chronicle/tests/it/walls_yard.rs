@@ -240,14 +240,14 @@ pub(crate) struct Victim(Child);
 
 impl Victim {
     pub(crate) fn new(site: &Site) -> Self {
-        let mut command = site.who.program("sleep");
-        command
-            .arg("1000")
-            .env_clear()
-            .env("PATH", SYSTEM_PATH)
-            .env("SECRET", "1")
-            .stdin(Stdio::null());
-        Self(command.spawn().unwrap())
+        let mut command = site.who.program("sh");
+        command.args(["-c", "echo up; exec sleep 1000"]).env_clear().env("PATH", SYSTEM_PATH);
+        command.env("SECRET", "1").stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // By then it is whoever it is to be.
+        let mut up = [0; 3];
+        child.stdout.take().unwrap().read_exact(&mut up).unwrap();
+        Self(child)
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -256,6 +256,11 @@ impl Victim {
 
     pub(crate) fn is_alive(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end, which must be near.
+    pub(crate) fn ends(&mut self) {
+        self.0.wait().unwrap();
     }
 }
 

@@ -157,3 +157,20 @@ mod as_os {
         Ok(paths.into_iter().map(PathBuf::from).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    #[test]
+    fn an_order_keeps_paths_that_are_no_text() {
+        let odd = OsString::from_vec(b"/p/\xff\n".to_vec());
+        let wall = Wall { writable: vec![odd.clone().into()], ..Wall::default() };
+        let order = WallOrder { wall, cwd: odd.clone(), argv: vec![odd], grace_ms: 1 };
+        let line = serde_json::to_string(&order).unwrap();
+        assert!(!line.contains('\n'));
+        assert_eq!(serde_json::from_str::<WallOrder>(&line).unwrap(), order);
+    }
+}

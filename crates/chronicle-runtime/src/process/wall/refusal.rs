@@ -1,6 +1,7 @@
 //! Why a wall does not stand, in words that say what to do.
 
 use std::fmt;
+#[cfg(any(target_os = "linux", test))]
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,7 @@ const ENOSYS: i32 = 38;
 const E2BIG: i32 = 7;
 
 impl WallRefusal {
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn new(step: WallStep, what: &str, error: &io::Error) -> Self {
         Self { step, errno: error.raw_os_error(), text: format!("{what}: {error}") }
     }

@@ -25,7 +25,7 @@ use rustix::process::{
 use super::line::{WallReport, is_closed, receive, send, take_stdin};
 use super::mounts::Put;
 use super::outer::{code, is_wanted};
-use super::signals::Signals;
+use super::signals::{EarlySignals, Signals};
 use super::{At as _, landlocked, loopback, mounts, rights};
 use crate::process::exec::cannot_start;
 use crate::process::programs::find;
@@ -48,11 +48,13 @@ fn serve() -> Option<ExitCode> {
     let (order, descriptors) = receive::<WallOrder>(&outer).ok()??;
     let mut descriptors = descriptors.into_iter();
     let (line, stdin) = (UnixStream::from(descriptors.next()?), descriptors.next()?);
+    // Before the wall stands: whoever ends it meanwhile is to be heard.
+    let early = EarlySignals::remember().ok()?;
     let done = put_up(&outer, &order).and_then(|stands| {
         if !is_wanted(&line, stands)? {
             return Ok(ExitCode::from(REFUSED));
         }
-        Ok(run(&line, &order, stdin))
+        Ok(run(&line, &order, stdin, &early))
     });
     Some(done.unwrap_or_else(|refusal| {
         let _ = send(&line, &WallReport::Refused { refusal }, &[]);
@@ -92,7 +94,7 @@ fn second_layer(wall: &Wall) -> Result<Option<u32>, WallRefusal> {
 }
 
 /// Starts the program, and ends with it.
-fn run(line: &UnixStream, order: &WallOrder, stdin: OwnedFd) -> ExitCode {
+fn run(line: &UnixStream, order: &WallOrder, stdin: OwnedFd, early: &EarlySignals) -> ExitCode {
     let main = match start(order, stdin) {
         Ok(main) => main,
         Err((code, text)) => {
@@ -101,6 +103,9 @@ fn run(line: &UnixStream, order: &WallOrder, stdin: OwnedFd) -> ExitCode {
         }
     };
     let Ok(signals) = Signals::block() else { return ExitCode::from(REFUSED) };
+    for signal in early.came() {
+        let _ = kill_process(main, signal);
+    }
     // If watching fails, everything ends rather than being left unwatched.
     let Ok(end) = watch(main, &signals) else { return ExitCode::from(REFUSED) };
     let strays = end_rest(&signals, Duration::from_millis(order.grace_ms));

@@ -1,6 +1,8 @@
 //! Signals as something to read, with who sent them.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use nix::sys::signal::{SigSet, Signal as Name};
@@ -19,6 +21,28 @@ const PASSED: [(Name, Signal); 6] = [
     (Name::SIGUSR1, Signal::USR1),
     (Name::SIGUSR2, Signal::USR2),
 ];
+
+/// Signals that came before they could be read.
+///
+/// The kernel drops what PID 1 has no handler for, whoever sends it, and signals cannot be blocked before the program is started:
+/// it would inherit that. Handlers are not inherited.
+pub(super) struct EarlySignals([Arc<AtomicBool>; PASSED.len()]);
+
+impl EarlySignals {
+    pub(super) fn remember() -> io::Result<Self> {
+        let flags: [Arc<AtomicBool>; PASSED.len()] = std::array::from_fn(|_| Arc::default());
+        for ((name, _), flag) in PASSED.iter().zip(&flags) {
+            signal_hook::flag::register(*name as i32, Arc::clone(flag))?;
+        }
+        Ok(Self(flags))
+    }
+
+    /// Those that came. Asked once later ones wait to be read.
+    pub(super) fn came(&self) -> impl Iterator<Item = Signal> {
+        let pairs = PASSED.iter().zip(&self.0);
+        pairs.filter(|(_, flag)| flag.load(Ordering::Relaxed)).map(|((_, signal), _)| *signal)
+    }
+}
 
 /// The signals of this process, and the ends of its children.
 pub(super) struct Signals(SignalFd);

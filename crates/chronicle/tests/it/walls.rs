@@ -490,6 +490,28 @@ fn needs_namespaces_needs_landlock_forbidden_namespaces_are_told_apart() {
     assert!(good && text.contains("this machine allows no user namespaces (unshare: "), "{text}");
 }
 
+/// As in a container that covers parts of its `/proc`: no new one may show what it hides.
+#[test]
+fn needs_namespaces_needs_landlock_a_masked_proc_is_kept_and_told() {
+    let Some(who) = Who::ordinary() else { return };
+    let site = Site::new(who);
+    let mask = "mount -t tmpfs tmpfs /proc/sys/vm && exec \"$@\"";
+    let (good, text) = told(&site, "unshare", &["-Urm", "sh", "-c", mask, "sh"]);
+    assert!(good && text.starts_with("namespaces and Landlock"), "{text}");
+    assert!(text.contains("a container hides parts of its `/proc` (mounting /proc: "), "{text}");
+    assert!(text.contains("workers see other processes, but cannot reach them"), "{text}");
+}
+
+/// Where it is not its own, a user namespace still keeps everybody inside from whoever is outside.
+#[test]
+fn needs_namespaces_needs_python3_who_is_seen_in_a_shared_proc_is_not_reached() {
+    let layers = WallLayers { own_proc: false, ..WallLayers::NAMESPACES };
+    let tricks = ["see", "environment", "memory", "other_root", "end_other"];
+    for who in Who::all() {
+        assert_eq!(escaped(who, layers, Network::On, &tricks), ["see"], "{who:?}");
+    }
+}
+
 /// Chronicle in Chronicle: behind Landlock nobody mounts, behind namespaces alone everything nests.
 #[test]
 fn needs_namespaces_needs_landlock_walls_nest_as_far_as_they_can() {

@@ -78,7 +78,7 @@ pub mod for_tests {
     pub mod process {
         pub use crate::process::{
             Control, KeeperEnd, KeeperOrder, Kept, LINE_MAX, OutputLines, ReadLine, SpawnError,
-            TOO_LONG_START, Tool, shell_argv, start, sweep,
+            TOO_LONG_START, Tool, shell_argv, start, sweep, wall,
         };
     }
     pub mod trees {

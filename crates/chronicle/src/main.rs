@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Some("keeper") => programs::keeper(&args),
         Some("keeper-exec") => programs::keeper_exec(&args),
         Some("tool-exec") => programs::tool_exec(&args),
+        Some("wall") => programs::wall(&args),
+        Some("wall-init") => programs::wall_init(&args),
         Some("scripted-agent") => scripted::main(&args),
         Some("mcp") => mcp::main(),
         _ => cli::main(&args),

@@ -39,5 +39,5 @@ pub use judge::judge;
 pub use judgement::{Judgement, RuleKind, RuleRef};
 pub use look::look;
 pub use path_rules::broken_by;
-pub use protected::PROTECTED;
+pub use protected::{GUARDS, PROTECTED};
 pub use sieve::{KnownToGit, Sieve};

@@ -8,13 +8,13 @@ use super::texts::{git_command, told};
 pub const PROTECTED: &[&str] = &[
     "changing Chronicle's own files: `.chronicle`, `.pi/chronicle`, your settings, and what it keeps of runs",
     "changing files of rules, and settings, hooks and extensions of agents: `.claude`, `.pi`, `.codex`, `.gemini`, `.opencode`, `.mcp.json`",
-    "changing `.git/hooks`, `.git/config` and `.git/info/attributes`, or removing the project with what is in it",
+    "changing `.git/hooks`, `.git/config`, `.git/commondir` and `.git/info/attributes`, or removing the project with what is in it",
     "a person's commands: `chronicle approve`, `answer`, `go`, `run`, `resume`, `undo` and every other that does more than show something",
     "ending the supervisor",
 ];
 
 /// Files and folders that guard a run, by the names that they end or go on with. Case does not count: on some disks it does not.
-const GUARDS: &[&[&str]] = &[
+pub const GUARDS: &[&[&str]] = &[
     &[".chronicle"],
     &[".pi", "chronicle"],
     &[".pi", "damage-control-rules.yaml"],
@@ -40,6 +40,8 @@ const GUARDS: &[&[&str]] = &[
     &[".git", "config"],
     &[".git", "config.worktree"],
     &[".git", "info", "attributes"],
+    // Says that the repository's settings and hooks are elsewhere.
+    &[".git", "commondir"],
 ];
 /// Folders that hold some of them: whoever moves one away moves them too.
 const HOLDERS: &[&str] = &[".pi", ".claude", ".codex", ".gemini", ".opencode", ".git"];

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::link;
+use crate::process::wall;
 use crate::process::{self, KeeperEnd, KeeperOrder};
+
+pub use crate::process::wall::{WallProbe, WallRefusal, WallStep};
 
 /// An exit code that no shell uses by itself.
 const EXPECTED_CODE: i32 = 7;
@@ -33,4 +36,9 @@ pub fn link_folder() -> Result<PathBuf, String> {
 pub fn run(argv: &[&str], folder: &Path) -> Option<String> {
     let output = process::tool(argv, folder).ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// What of walls holds here, and why not more: found by putting some up around nothing. `folder` is one that can be written.
+pub fn walls(chronicle: &Path, folder: &Path) -> WallProbe {
+    wall::probe(chronicle, folder)
 }

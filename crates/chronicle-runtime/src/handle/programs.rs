@@ -9,6 +9,7 @@ use crate::regular::{self, Links};
 pub use crate::agents::PROTOCOL;
 pub use crate::fail::arm as arm_fail_points;
 pub use crate::process::keeper::main as keeper;
+pub use crate::process::wall::{init as wall_init, outer as wall};
 pub use crate::process::{
     ShowOutput, beside, detached, keeper_exec, leave_terminal, own_executable, tool_exec,
     tools_die_with_us,

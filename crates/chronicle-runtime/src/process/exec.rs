@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -56,7 +56,7 @@ fn bind_to(keeper: &OsStr) -> bool {
 }
 
 /// Asks the kernel to kill this process when its parent dies, even after an exec.
-fn dies_with(parent: &OsStr) -> bool {
+pub(super) fn dies_with(parent: &OsStr) -> bool {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
@@ -74,11 +74,17 @@ fn become_agent(cwd: &Path, program: &OsStr, arguments: &[OsString]) -> (u8, Str
         let text = format!("cannot enter the folder `{}`: {error}", cwd.display());
         return (NOT_STARTED, text);
     }
+    let Some(found) = programs::find(program) else { return cannot_start(program, None) };
+    let error = Command::new(found).arg0(program).args(arguments).exec();
+    cannot_start(program, Some(&error))
+}
+
+/// The exit code and the words for a program that could not be started; without an error, it was not found.
+pub(super) fn cannot_start(program: &OsStr, error: Option<&io::Error>) -> (u8, String) {
     let name = program.display();
-    let Some(found) = programs::find(program) else {
+    let Some(error) = error else {
         return (NOT_FOUND, format!("cannot start `{name}`: no such program in PATH"));
     };
-    let error = Command::new(found).arg0(program).args(arguments).exec();
     if error.kind() != ErrorKind::NotFound {
         return (NOT_STARTED, format!("cannot start `{name}`: {error}"));
     }

@@ -34,6 +34,7 @@ mod spawn;
 pub mod sweep;
 mod table;
 mod tool;
+pub mod wall;
 mod wire;
 
 pub(crate) use asked::{ProgramQuestion, Unanswered, ask};

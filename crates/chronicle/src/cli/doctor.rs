@@ -1,6 +1,7 @@
 //! `chronicle doctor`: checks this machine.
 
 mod agents;
+mod walls;
 
 use std::path::PathBuf;
 
@@ -45,6 +46,7 @@ struct Looked<'a> {
 pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Failure> {
     let mut findings =
         vec![keeper(setting), disk(setting), lock(setting), link(), git(setting), proc_folder()];
+    findings.push(walls::look(setting));
     let (settings, finding) = settings(setting);
     findings.push(trees(setting, &settings));
     findings.push(finding);

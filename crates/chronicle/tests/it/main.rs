@@ -88,4 +88,12 @@ mod threads;
 mod traps;
 mod undriven;
 mod waits;
+#[cfg(target_os = "linux")]
+mod walls;
+#[cfg(target_os = "linux")]
+mod walls_kill;
+#[cfg(target_os = "linux")]
+mod walls_work;
+#[cfg(target_os = "linux")]
+mod walls_yard;
 mod ways_out;

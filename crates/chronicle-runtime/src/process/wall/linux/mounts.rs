@@ -1,0 +1,424 @@
+//! What can be seen and changed behind a wall, by mounts of its own.
+//!
+//! Every mount is read-only except for what is listed. A listed path is mounted on itself, so that it has flags of its own. Where
+//! lists nest, the deepest entry decides.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
+
+use super::At as _;
+use super::landlocked::is_kept_from_root;
+use crate::process::wall::{Wall, WallRefusal, WallStep};
+
+/// What has mounts of its own already, or needs none.
+const TERMINALS: [&str; 3] = ["/dev/pts", "/dev/ptmx", "/dev/pts/ptmx"];
+
+/// What a listed path is; the later one wins if a path is in two lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
+    Writable,
+    ReadOnly,
+    Hidden,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    path: PathBuf,
+    rule: Rule,
+}
+
+/// What is listed, parents before what is in them, each path once.
+struct Entries(Vec<Entry>);
+
+/// One mount as the kernel lists it.
+#[derive(Debug, PartialEq, Eq)]
+struct Mounted {
+    point: PathBuf,
+    flags: MsFlags,
+    kind: Vec<u8>,
+}
+
+/// What does not stand as it was asked for, for those who asked.
+pub(super) struct Put {
+    /// Writable paths that do not exist.
+    pub(super) missing: Vec<PathBuf>,
+    /// Read-only paths whose names a link gives that can be replaced.
+    pub(super) replaceable: Vec<PathBuf>,
+}
+
+/// Puts the mounts up. Only in a mount namespace of its own.
+pub(super) fn put_up(wall: &Wall) -> Result<Put, WallRefusal> {
+    // Private, not slave: what somebody mounts outside later would come in writable.
+    let all = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount_at("none", Path::new("/"), "", all).at(WallStep::Mounts, "private mounts")?;
+    if wall.layers.own_proc {
+        own_proc()?;
+    }
+    if is_root() {
+        own_terminals().at(WallStep::Mounts, "terminals of its own")?;
+    }
+    let (entries, missing) = Entries::new(wall)?;
+    entries.bind()?;
+    entries.hide()?;
+    entries.close_the_rest()?;
+    let replaceable = wall.read_only.iter().filter(|path| entries.is_replaceable(path));
+    Ok(Put { missing, replaceable: replaceable.cloned().collect() })
+}
+
+/// Shows the processes of this namespace alone.
+fn own_proc() -> Result<(), WallRefusal> {
+    let proc = Path::new("/proc");
+    let mut flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    // The kernel's settings below it belong to root, and it asks for no capability to change some of them.
+    if is_kept_from_root(proc) {
+        flags |= MsFlags::MS_RDONLY;
+    }
+    mount_at("proc", proc, "proc", flags).at(WallStep::Proc, "mounting /proc")
+}
+
+/// Root may open no device of the machine but those that are listed, so each of these is mounted by itself. That cannot be done with
+/// the one that makes terminals: it looks for them beside itself.
+fn own_terminals() -> io::Result<()> {
+    let (terminals, maker) = (Path::new("/dev/pts"), Path::new("/dev/ptmx"));
+    if !terminals.is_dir() {
+        return Ok(());
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    let options = Some("newinstance,ptmxmode=0666,mode=620");
+    mount(Some("devpts"), terminals, Some("devpts"), flags, options)?;
+    // Where it is a link, it leads there already.
+    if fs::symlink_metadata(maker).is_ok_and(|about| !about.is_symlink()) {
+        bind(&terminals.join("ptmx"), maker)?;
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+/// What a read-only mount does not keep anybody from writing to.
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| about.file_type().is_char_device())
+}
+
+impl Entries {
+    fn new(wall: &Wall) -> Result<(Self, Vec<PathBuf>), WallRefusal> {
+        let lists = [
+            (Rule::Writable, &wall.writable),
+            (Rule::ReadOnly, &wall.read_only),
+            (Rule::Hidden, &wall.hidden),
+        ];
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for (rule, path) in lists.iter().flat_map(|(rule, list)| list.iter().map(|it| (*rule, it)))
+        {
+            match real(path)? {
+                Some(path) if rule == Rule::Writable && is_kept_from_root(&path) => {}
+                // Others may open what they may: the machine's devices belong to root.
+                Some(path) if rule == Rule::Writable && !is_root() && is_device(&path) => {}
+                Some(path) => found.push(Entry { path, rule }),
+                None if rule == Rule::Writable => missing.push(path.clone()),
+                // What is not there or cannot be reached needs no protection.
+                None => {}
+            }
+        }
+        Ok((Self::sorted(found), missing))
+    }
+
+    fn sorted(mut found: Vec<Entry>) -> Self {
+        let depth = |entry: &Entry| entry.path.components().count();
+        // The strictest of each path comes first, and is the one that is kept.
+        found.sort_by(|one, other| {
+            let by_place = depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path));
+            by_place.then_with(|| other.rule.cmp(&one.rule))
+        });
+        found.dedup_by(|later, first| later.path == first.path);
+        Self(found)
+    }
+
+    /// The rule for a path: that of the deepest entry at or above it.
+    fn rule(&self, path: &Path) -> Rule {
+        let above = self.0.iter().rev().find(|entry| path.starts_with(&entry.path));
+        above.map_or(Rule::ReadOnly, |entry| entry.rule)
+    }
+
+    /// The rule for what an entry is in.
+    fn rule_around(&self, entry: &Entry) -> Rule {
+        entry.path.parent().map_or(Rule::ReadOnly, |parent| self.rule(parent))
+    }
+
+    /// Mounts on itself what differs from its surroundings, and what must not be moved. What lies in something hidden comes back with
+    /// that.
+    fn bind(&self) -> Result<(), WallRefusal> {
+        let differs = |entry: &&Entry| {
+            let around = self.rule_around(entry);
+            let is_own = TERMINALS.iter().any(|it| entry.path == Path::new(it));
+            entry.rule != Rule::Hidden && around != Rule::Hidden && around != entry.rule && !is_own
+        };
+        let differing = self.0.iter().filter(differs).map(|entry| entry.path.as_path());
+        // Parents come first in it.
+        let all: BTreeSet<&Path> = differing.chain(self.pins()).collect();
+        for path in all {
+            bind(path, path).at(WallStep::Mounts, &format!("mounting `{}`", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// The folders between a writable one and what is protected in it. A mount cannot be moved. If they were none, the folder around
+    /// a protected file could be moved away with it, and another one take its place.
+    fn pins(&self) -> impl Iterator<Item = &Path> {
+        let is_inside = |folder: &&Path| {
+            let is_writable = |path: &Path| self.rule(path) == Rule::Writable;
+            is_writable(folder) && folder.parent().is_some_and(is_writable)
+        };
+        let protected = self.0.iter().filter(|entry| entry.rule != Rule::Writable);
+        protected.flat_map(move |entry| entry.path.ancestors().skip(1).take_while(is_inside))
+    }
+
+    /// True if a link on the way to a path lies in a folder that can be written. A link cannot be mounted on.
+    fn is_replaceable(&self, path: &Path) -> bool {
+        let lies_in = |link: &Path| link.parent().and_then(|parent| parent.canonicalize().ok());
+        let mut links = path.ancestors().filter(|part| part.is_symlink());
+        links.any(|link| lies_in(link).is_some_and(|folder| self.rule(&folder) == Rule::Writable))
+    }
+
+    fn hide(&self) -> Result<(), WallRefusal> {
+        for entry in self.0.iter().filter(|entry| entry.rule == Rule::Hidden) {
+            // Gone with a hidden folder around it.
+            if self.rule_around(entry) == Rule::Hidden && !entry.path.exists() {
+                continue;
+            }
+            let what = format!("hiding `{}`", entry.path.display());
+            self.hide_one(&entry.path).at(WallStep::Hidden, &what)?;
+        }
+        Ok(())
+    }
+
+    fn hide_one(&self, path: &Path) -> io::Result<()> {
+        if !path.is_dir() {
+            return bind(Path::new("/dev/null"), path);
+        }
+        let kept: Vec<(&Path, OwnedFd)> =
+            self.kept_in(path).map(opened).collect::<io::Result<_>>()?;
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        mount_with(path, flags, "mode=0755,size=1m,nr_inodes=4k")?;
+        kept.iter().try_for_each(|(path, original)| bring_back(path, original))
+    }
+
+    /// Those directly in a hidden folder that another list names; what is in them comes with them.
+    fn kept_in<'a>(&'a self, hidden: &'a Path) -> impl Iterator<Item = &'a Path> {
+        self.0
+            .iter()
+            .filter(move |entry| {
+                let is_inside = entry.path.starts_with(hidden) && entry.path != hidden;
+                is_inside && entry.rule != Rule::Hidden && self.rule_around(entry) == Rule::Hidden
+            })
+            .map(|entry| entry.path.as_path())
+    }
+
+    /// Makes every mount read-only that no list makes writable.
+    fn close_the_rest(&self) -> Result<(), WallRefusal> {
+        let table = fs::read("/proc/self/mountinfo").at(WallStep::ReadOnly, "reading mounts")?;
+        let mut mounts = mounted(&table);
+        // Parents first: what cannot be reached any more is then seen to be read-only with what covers it.
+        mounts.sort_by_key(|mounted| mounted.point.components().count());
+        // Looking at one starts what it stands for, which may wait for a network. It is no place to write to.
+        for mounted in mounts.iter().filter(|mounted| mounted.kind != b"autofs") {
+            self.close(mounted)?;
+        }
+        Ok(())
+    }
+
+    fn close(&self, mounted: &Mounted) -> Result<(), WallRefusal> {
+        let point = &mounted.point;
+        let rule = self.rule(point);
+        if rule == Rule::Writable {
+            return Ok(());
+        }
+        // On a read-only mount devices can still be written to, and those of the machine belong to root. What hides a file is a device itself.
+        let is_hidden_file = rule == Rule::Hidden && !point.is_dir();
+        let keeps_devices = is_hidden_file || !is_root();
+        let devices = if keeps_devices { MsFlags::empty() } else { MsFlags::MS_NODEV };
+        let closed =
+            MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID;
+        match mount_at("none", point, "", closed | devices | mounted.flags) {
+            Err(error) if is_open(point) => {
+                let what = format!("making `{}` read-only", point.display());
+                Err(WallRefusal::new(WallStep::ReadOnly, &what, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// True if a path can be reached and its mount written to.
+fn is_open(point: &Path) -> bool {
+    statvfs(point).is_ok_and(|about| !about.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// The path without links; `None` if it does not exist or cannot be reached.
+fn real(path: &Path) -> Result<Option<PathBuf>, WallRefusal> {
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(Some(path)),
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory => {
+                Ok(None)
+            }
+            _ => Err(WallRefusal::new(WallStep::Mounts, &format!("`{}`", path.display()), &error)),
+        },
+    }
+}
+
+fn opened(path: &Path) -> io::Result<(&Path, OwnedFd)> {
+    Ok((path, open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?))
+}
+
+/// Mounts what was opened before its folder was hidden, at the same path.
+fn bring_back(path: &Path, original: &OwnedFd) -> io::Result<()> {
+    let from = PathBuf::from(format!("/proc/self/fd/{}", original.as_raw_fd()));
+    if from.is_dir() {
+        fs::create_dir_all(path)?;
+    } else {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        File::create(path)?;
+    }
+    bind(&from, path)
+}
+
+fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
+    Ok(())
+}
+
+fn mount_at(what: &str, point: &Path, kind: &str, flags: MsFlags) -> io::Result<()> {
+    let kind = (!kind.is_empty()).then_some(kind);
+    mount(Some(what), point, kind, flags, None::<&str>)?;
+    Ok(())
+}
+
+fn mount_with(point: &Path, flags: MsFlags, options: &str) -> io::Result<()> {
+    mount(Some("tmpfs"), point, Some("tmpfs"), flags, Some(options))?;
+    Ok(())
+}
+
+/// Reads the kernel's list: `36 35 98:0 /root /point options tags - kind source …`.
+fn mounted(table: &[u8]) -> Vec<Mounted> {
+    table.split(|byte| *byte == b'\n').filter_map(read_mount).collect()
+}
+
+fn read_mount(line: &[u8]) -> Option<Mounted> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let point = unescaped(fields.nth(4)?);
+    let flags = flags(fields.next()?);
+    let kind = fields.skip_while(|field| *field != b"-").nth(1)?.to_vec();
+    Some(Mounted { point, flags, kind })
+}
+
+/// A mount's own flags, which a remount must repeat: it may not take any back. Those about times are kept if none is named.
+fn flags(options: &[u8]) -> MsFlags {
+    let known = options.split(|byte| *byte == b',').map(|option| match option {
+        b"nosuid" => MsFlags::MS_NOSUID,
+        b"nodev" => MsFlags::MS_NODEV,
+        b"noexec" => MsFlags::MS_NOEXEC,
+        _ => MsFlags::empty(),
+    });
+    known.fold(MsFlags::empty(), MsFlags::union)
+}
+
+/// Blanks and the like are written as `\040`.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let [first, after @ ..] = rest {
+        let code = after.get(..3).filter(|_| *first == b'\\');
+        let code =
+            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    fn entries(listed: &[(Rule, &str)]) -> Entries {
+        Entries::sorted(
+            listed.iter().map(|(rule, path)| Entry { path: path.into(), rule: *rule }).collect(),
+        )
+    }
+
+    #[test]
+    fn the_deepest_entry_decides() {
+        let all = entries(&[
+            (Rule::Hidden, "/home/ann"),
+            (Rule::Writable, "/home/ann/project"),
+            (Rule::ReadOnly, "/home/ann/project/.chronicle"),
+            (Rule::Writable, "/home/ann/project/.chronicle/home"),
+        ]);
+        let rules = [
+            ("/", Rule::ReadOnly),
+            ("/home", Rule::ReadOnly),
+            ("/home/ann", Rule::Hidden),
+            ("/home/ann/other", Rule::Hidden),
+            ("/home/ann/project", Rule::Writable),
+            ("/home/ann/project2", Rule::Hidden),
+            ("/home/ann/project/a/b", Rule::Writable),
+            ("/home/ann/project/.chronicle/runs", Rule::ReadOnly),
+            ("/home/ann/project/.chronicle/home/x", Rule::Writable),
+        ];
+        for (path, rule) in rules {
+            assert_eq!(all.rule(Path::new(path)), rule, "{path}");
+        }
+        let kept: Vec<_> = all.kept_in(Path::new("/home/ann")).collect();
+        assert_eq!(kept, [Path::new("/home/ann/project")]);
+    }
+
+    #[test]
+    fn folders_around_what_is_protected_are_pinned() {
+        let all = entries(&[
+            (Rule::Writable, "/p"),
+            (Rule::ReadOnly, "/p/.chronicle"),
+            (Rule::ReadOnly, "/p/.git/info/attributes"),
+            (Rule::Writable, "/p/.chronicle/home"),
+            (Rule::Hidden, "/p/.chronicle/home/a/b"),
+            (Rule::ReadOnly, "/q/r"),
+        ]);
+        let pins: BTreeSet<&Path> = all.pins().collect();
+        let expected = ["/p/.chronicle/home/a", "/p/.git", "/p/.git/info"].map(Path::new);
+        assert_eq!(pins.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_strictest_list_wins_for_one_path() {
+        let all = entries(&[(Rule::Writable, "/a"), (Rule::Hidden, "/a"), (Rule::ReadOnly, "/a")]);
+        assert_eq!(all.0, [Entry { path: "/a".into(), rule: Rule::Hidden }]);
+    }
+
+    #[test]
+    fn mounts_are_read_with_their_flags_and_odd_names() {
+        let table = b"36 35 98:0 /mnt1 /a\\040b\\134c rw,nosuid,noatime master:1 shared:2 - ext4 /dev/root rw\n\
+            37 36 0:5 / /proc rw,nosuid,nodev,noexec - proc proc rw\ntorn";
+        let mounts = mounted(table);
+        assert_eq!(mounts.len(), 2);
+        assert_eq!(mounts[0].point.as_os_str().as_bytes(), b"/a b\\c");
+        assert_eq!(
+            (mounts[0].flags, mounts[0].kind.as_slice()),
+            (MsFlags::MS_NOSUID, b"ext4".as_slice())
+        );
+        let all = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        assert_eq!((mounts[1].flags, mounts[1].kind.as_slice()), (all, b"proc".as_slice()));
+    }
+}

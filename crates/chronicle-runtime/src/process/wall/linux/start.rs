@@ -1,0 +1,233 @@
+//! The side that wants a wall: starts *outer*, gives it the order, and hears how it goes.
+
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags};
+use thiserror::Error;
+
+use super::line::{WallReport, WallWord, send};
+use crate::process::order::shell_argv;
+use crate::process::wall::{
+    Network, Wall, WallLayers, WallOrder, WallProbe, WallRefusal, WallStands, WallStep,
+};
+use crate::process::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox};
+
+/// An exit code that no shell uses by itself.
+const EXPECTED_CODE: i32 = 7;
+
+/// Why there is no wall.
+#[derive(Debug, Error)]
+pub enum WallError {
+    /// It cannot be put up as it was asked for.
+    #[error("{0}")]
+    Refused(WallRefusal),
+    /// Our own program could not be started, or did not answer.
+    #[error("the wall did not answer")]
+    Silent(#[source] io::Error),
+}
+
+/// A wall that stands. Dropping it before [`Walled::go`] takes it down; afterwards its processes live until `outer` is killed.
+#[derive(Debug)]
+pub struct Walled {
+    /// The outer process; killing it ends everything.
+    pub outer: Child,
+    /// PID 1 of the inside as it is called outside; `None` without namespaces.
+    pub init: Option<u32>,
+    /// What stands of it, and what was left out.
+    pub stands: WallStands,
+    line: UnixStream,
+    inbox: Inbox,
+}
+
+/// How a program behind a wall ended. Nothing of it is left, where namespaces hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WallEnd {
+    /// It ran and ended.
+    Ended {
+        /// Its exit code; `None` if a signal killed it.
+        code: Option<i32>,
+        /// The signal that killed it.
+        signal: Option<i32>,
+        /// Processes that it left, and that had to be ended.
+        strays: u32,
+    },
+    /// It could not be started.
+    CannotStart {
+        /// Why, naming the program.
+        text: String,
+    },
+    /// The wall itself was killed, with everything behind it.
+    Killed,
+}
+
+/// The command that puts a wall up. Its environment and output become the program's.
+pub fn wall_command(chronicle: &Path) -> Command {
+    let mut command = Command::new(chronicle);
+    // The order does not come by the command line: everybody inside can read that of PID 1's parent where `/proc` is shared.
+    command.arg0("chronicle").arg("wall").arg(std::process::id().to_string());
+    command
+}
+
+/// Puts a wall up. Returns once it stands; nothing runs behind it before [`Walled::go`].
+///
+/// It dies with the *thread* that calls this.
+pub fn raise(
+    mut command: Command,
+    order: &WallOrder,
+    stdin: impl AsFd,
+) -> Result<Walled, WallError> {
+    let (line, other) = UnixStream::pair().map_err(WallError::Silent)?;
+    command.stdin(OwnedFd::from(other));
+    let outer = command.spawn().map_err(WallError::Silent)?;
+    // It holds the other end of the socket, whose closing tells that outer is gone.
+    drop(command);
+    let mut walled =
+        Walled { outer, init: None, stands: WallStands::default(), line, inbox: Inbox::default() };
+    let stood = walled.order(order, &stdin);
+    if stood.is_err() {
+        let _ = (walled.outer.kill(), walled.outer.wait());
+    }
+    stood.map(|()| walled)
+}
+
+impl Walled {
+    fn order(&mut self, order: &WallOrder, stdin: &impl AsFd) -> Result<(), WallError> {
+        // An outer side that ended at once says why, if it can.
+        let sent = send(&self.line, order, &[stdin.as_fd()]);
+        let deadline = Some(Instant::now() + HANDSHAKE_PATIENCE);
+        loop {
+            match self.next(deadline).map_err(WallError::Silent)? {
+                Some(WallReport::Init { pid }) => self.init = Some(pid),
+                Some(WallReport::Up { stands }) => {
+                    self.stands = stands;
+                    return Ok(());
+                }
+                Some(WallReport::Refused { refusal }) => return Err(WallError::Refused(refusal)),
+                Some(WallReport::CannotStart { .. } | WallReport::Ended { .. }) | None => {
+                    let gone = || ErrorKind::UnexpectedEof.into();
+                    return Err(WallError::Silent(sent.err().unwrap_or_else(gone)));
+                }
+            }
+        }
+    }
+
+    /// Starts the program that was ordered.
+    pub fn go(&self) -> io::Result<()> {
+        send(&self.line, &WallWord::Exec, &[])
+    }
+
+    /// Takes the wall down before anything was started behind it.
+    pub fn give_up(mut self) -> io::Result<WallEnd> {
+        self.line.shutdown(Shutdown::Both)?;
+        Ok(own_end(self.outer.wait()?))
+    }
+
+    /// Waits for the end of the program and of everything behind the wall.
+    pub fn wait(mut self) -> io::Result<WallEnd> {
+        let mut end = None;
+        while let Some(report) = self.next(None)? {
+            end = match report {
+                WallReport::Ended { code, signal, strays } => {
+                    Some(WallEnd::Ended { code, signal, strays })
+                }
+                WallReport::CannotStart { text } => Some(WallEnd::CannotStart { text }),
+                WallReport::Init { .. } | WallReport::Up { .. } | WallReport::Refused { .. } => end,
+            };
+        }
+        // Without namespaces the line closes when the program starts. With them, when all is over.
+        let status = self.outer.wait()?;
+        let alone = || if self.init.is_none() { own_end(status) } else { WallEnd::Killed };
+        Ok(end.unwrap_or_else(alone))
+    }
+
+    fn next(&mut self, deadline: Option<Instant>) -> io::Result<Option<WallReport>> {
+        loop {
+            if let Some(report) = self.inbox.next()? {
+                return Ok(Some(report));
+            }
+            wire::wait_until(&mut [PollFd::new(&self.line, PollFlags::IN)], deadline)?;
+            if deadline.is_some_and(|at| Instant::now() >= at) {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            if self.inbox.fill(&self.line)? == Got::Closed {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// The end of a program that outer became.
+fn own_end(status: ExitStatus) -> WallEnd {
+    use std::os::unix::process::ExitStatusExt as _;
+    WallEnd::Ended { code: status.code(), signal: status.signal(), strays: 0 }
+}
+
+/// Finds out what this machine can do, by doing it: puts walls up around a shell that does nothing, the best one first. What settings
+/// say is not enough: containers and security modules refuse single steps. `folder` is some folder that can be written.
+pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
+    let is_root = rustix::process::getuid().is_root();
+    let (mut refusals, mut wanted) = (Vec::new(), (WallLayers::ALL, Network::Off));
+    // Each round asks for less than the one before.
+    loop {
+        let refusal = match try_one(chronicle, folder, wanted) {
+            Ok(stands) => return WallProbe { stands, refusals, is_root },
+            Err(refusal) => refusal,
+        };
+        wanted = less(wanted, refusal.step);
+        refusals.push(refusal);
+        if wanted.0.is_nothing() {
+            return WallProbe { stands: WallStands::default(), refusals, is_root };
+        }
+    }
+}
+
+/// What is left to try once a step was refused.
+fn less((layers, network): (WallLayers, Network), refused: WallStep) -> (WallLayers, Network) {
+    match refused {
+        WallStep::Loopback if network == Network::Off => (layers, Network::On),
+        WallStep::Proc if layers.own_proc => (WallLayers { own_proc: false, ..layers }, network),
+        WallStep::Landlock => (WallLayers { landlock: false, ..layers }, network),
+        _ if layers.namespaces => (
+            WallLayers { namespaces: false, own_proc: false, landlock: layers.landlock },
+            Network::On,
+        ),
+        _ => (WallLayers::default(), Network::On),
+    }
+}
+
+fn try_one(
+    chronicle: &Path,
+    folder: &Path,
+    wanted: (WallLayers, Network),
+) -> Result<WallStands, WallRefusal> {
+    let (layers, network) = wanted;
+    let wall = Wall { writable: vec![folder.to_owned()], network, layers, ..Wall::default() };
+    let argv = shell_argv(&format!("exit {EXPECTED_CODE}"));
+    let order = WallOrder { wall, cwd: folder.into(), argv, grace_ms: 0 };
+    let mut command = wall_command(chronicle);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let failed =
+        |error: &io::Error| WallRefusal::new(WallStep::Init, "a wall around nothing", error);
+    let nothing = std::fs::File::open("/dev/null").map_err(|error| failed(&error))?;
+    let walled = raise(command, &order, &nothing).map_err(|error| match error {
+        WallError::Refused(refusal) => refusal,
+        WallError::Silent(error) => failed(&error),
+    })?;
+    let mut stands = walled.stands.clone();
+    stands.network &= network == Network::Off;
+    walled.go().map_err(|error| failed(&error))?;
+    match walled.wait().map_err(|error| failed(&error))? {
+        WallEnd::Ended { code: Some(EXPECTED_CODE), .. } => Ok(stands),
+        other => Err(WallRefusal::plain(
+            WallStep::Init,
+            format!("a shell ended otherwise than it should: {other:?}"),
+        )),
+    }
+}

@@ -102,6 +102,9 @@ pub struct ForbiddenChange {
     pub path: String,
     /// The rule, and where it is written.
     pub rule: String,
+    /// True if it is not known to be the attempt's work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unclear: bool,
 }
 
 /// Changes of unknown origin.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::AttemptId;
+use crate::base::shell::quoted;
 use crate::event::RunStarted;
 use crate::state::State;
 
@@ -43,7 +44,10 @@ pub struct ForbiddenRow {
     pub path: String,
     /// The rule, and where it is written.
     pub rule: String,
-    /// What takes back the attempt's changes.
+    /// True if it is not known to be the attempt's work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub origin_unknown: bool,
+    /// What takes back the attempt's changes, or this one if it may not be the attempt's.
     pub next: String,
 }
 
@@ -54,7 +58,12 @@ pub(super) fn forbidden(state: &State, run: &str) -> Vec<ForbiddenRow> {
             attempt: *attempt,
             path: change.path.clone(),
             rule: change.rule.clone(),
-            next: format!("chronicle undo {run} --attempt {attempt}"),
+            origin_unknown: change.is_unclear,
+            next: if change.is_unclear {
+                format!("chronicle undo {run} --file {}", quoted(&change.path))
+            } else {
+                format!("chronicle undo {run} --attempt {attempt}")
+            },
         };
     state.trees.project().forbidden.iter().map(row).collect()
 }

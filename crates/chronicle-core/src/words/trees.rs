@@ -1,7 +1,8 @@
 //! Words about the project's files.
 
 use crate::event::trees::{
-    Changes, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, UndoStarted,
+    Changes, ForbiddenChange, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded,
+    UndoStarted,
 };
 
 /// Most names of files in a sentence.
@@ -38,7 +39,11 @@ fn forbidden(recorded: &TreeRecorded) -> String {
         return String::new();
     }
     let files = recorded.forbidden_files.iter().take(NAMES_MAX);
-    let names: Vec<String> = files.map(|file| format!("`{}` ({})", file.path, file.rule)).collect();
+    let origin = |is_unclear: bool| if is_unclear { ", origin unknown" } else { "" };
+    let name = |file: &ForbiddenChange| {
+        format!("`{}` ({}){}", file.path, file.rule, origin(file.is_unclear))
+    };
+    let names: Vec<String> = files.map(name).collect();
     let is_cut = usize::try_from(recorded.forbidden).unwrap_or(usize::MAX) > names.len();
     format!("; forbidden by the rules: {}{}", names.join(", "), if is_cut { ", …" } else { "" })
 }

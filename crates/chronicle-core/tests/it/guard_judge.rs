@@ -301,3 +301,18 @@ fn the_guide_quotes_a_built_in_rule_as_it_is() {
     let Judgement::Deny { rule, why: reason } = told else { panic!("{told:?}") };
     assert_eq!((rule.to_string().as_str(), reason.as_str()), (quoted, why));
 }
+
+/// Pages show how many rules there are.
+#[test]
+fn pages_count_the_built_in_rules_as_they_are() {
+    let count = format!("({} built in)", built_in().count());
+    for page in [
+        include_str!("../../../../README.md"),
+        include_str!("../../../../docs/guide/people.md"),
+        include_str!("../../../../docs/guide/trees.md"),
+        include_str!("../../../../docs/guide/workflows.md"),
+    ] {
+        let shown: Vec<&str> = page.lines().filter(|line| line.contains(" built in)")).collect();
+        assert!(!shown.is_empty() && shown.iter().all(|line| line.contains(&count)), "{shown:?}");
+    }
+}

@@ -245,8 +245,12 @@ impl TreeJob {
             (None, _) => (recorded.tree, Changes::default(), None),
         };
         let (forbidden, forbidden_files) = match (&before.tree, moment, &self.guard) {
-            (Some(base), Moment::After(_), Some(guard)) if *base != tree => {
-                guard.forbidden(&trees.changed_files(base, &tree)?)
+            (Some(base), Moment::After(_), Some(guard)) => {
+                let found =
+                    unclear.as_ref().map(|unclear| trees.changed_files(&tree, &unclear.tree));
+                let own =
+                    if *base == tree { Vec::new() } else { trees.changed_files(base, &tree)? };
+                guard.forbidden(&own, &found.transpose()?.unwrap_or_default())
             }
             _ => (0, Vec::new()),
         };

@@ -77,10 +77,16 @@ impl Guard {
     }
 
     /// Which changes of the project's files the rules forbid: how many, and the first of them.
-    pub(crate) fn forbidden(&self, changed: &[(String, bool)]) -> (u32, Vec<ForbiddenChange>) {
-        let broken = changed.iter().filter_map(|(path, is_removed)| {
+    pub(crate) fn forbidden(
+        &self,
+        own: &[(String, bool)],
+        unclear: &[(String, bool)],
+    ) -> (u32, Vec<ForbiddenChange>) {
+        let own = own.iter().map(|change| (change, false));
+        let changed = own.chain(unclear.iter().map(|change| (change, true)));
+        let broken = changed.filter_map(|((path, is_removed), is_unclear)| {
             let rule = broken_by(&self.rules, path, *is_removed)?.to_string();
-            Some(ForbiddenChange { path: path.clone(), rule })
+            Some(ForbiddenChange { path: path.clone(), rule, is_unclear })
         });
         let all: Vec<ForbiddenChange> = broken.collect();
         let many = u32::try_from(all.len()).unwrap_or(u32::MAX);

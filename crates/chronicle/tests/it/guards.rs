@@ -95,6 +95,26 @@ fn links_are_followed_as_they_are_when_the_call_is_made() {
     assert!(told[3].starts_with("denied") && told[3].contains("noDeletePaths"), "{told:?}");
 }
 
+/// Made beside every call, so that nobody knows whose it is.
+#[test]
+fn a_forbidden_change_of_unknown_origin_is_told_too() {
+    let session =
+        session("work:\n  - touch: {file: deep/locked.txt}\n  - complete: {summary: worked}\n");
+    session.run().exits(0);
+    session.chronicle(&["log"]).exits(0).prints("(.chronicle/rules.yaml:3)), origin unknown");
+    let row = session.json(&["status"])["forbidden"][0].clone();
+    assert_eq!((&row["path"], &row["origin_unknown"]), (&"deep/locked.txt".into(), &true.into()));
+    let told = "while a1 worked, somebody changed `deep/locked.txt`";
+    session.chronicle(&["status"]).exits(0).prints(told);
+    let next = row["next"].as_str().unwrap();
+    assert!(next.ends_with(" --file deep/locked.txt"), "{next}");
+    let words: Vec<&str> = next.split(' ').skip(1).chain(["--yes"]).collect();
+    session.chronicle(&words).exits(0);
+    assert!(!session.has("deep/locked.txt"));
+    assert!(session.json(&["status"])["forbidden"].is_null(), "it was taken back");
+    session.assert_whole();
+}
+
 #[test]
 fn a_change_that_got_round_the_rules_is_found_reported_and_can_be_undone() {
     let session = session(

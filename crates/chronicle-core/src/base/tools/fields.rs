@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{ToolKind, moves, patch, says_it_does, statement};
+use crate::base::shell::quoted;
 
 /// Deepest nesting of an input that is looked at. What lies deeper is reported as hidden.
 const DEPTH_MAX: usize = 16;
@@ -391,15 +392,6 @@ pub fn looks_like_a_path(text: &str) -> bool {
             || text.contains('.')
             || text.starts_with('~')
             || text.starts_with("id_"))
-}
-
-/// One word of a command line.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

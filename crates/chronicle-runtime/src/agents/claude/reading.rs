@@ -677,16 +677,7 @@ mod tests {
     #[test]
     fn a_long_line_of_a_hook_is_answered() {
         let mut reader = ClaudeReader::default();
-        let long = format!(
-            "[a line of 5000000 bytes, not kept] {}",
-            hooked(after::HOOK, "PostToolUse", &json!({}))
-        );
-        let start = long.replace(r#"{"request":{"#, "");
         let long = r#"[a line of 5000000 bytes, not kept] {"type":"control_request","request_id":"r7","request":{"subtype":"hook_callback","callback_id":"chronicle-after","input":{"se"#;
-        assert!(
-            matches!(&reader.read(&start)[..], [Seen::NotUnderstood { .. }]),
-            "another order of fields"
-        );
         assert_eq!(reader.read(long), alive());
         let lines = reader.lock_mut().take_lines();
         assert!(matches!(&lines[..], [line] if line.contains("\"r7\"")), "{lines:?}");

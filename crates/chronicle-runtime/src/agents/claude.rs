@@ -3,6 +3,7 @@
 //! This file writes; `claude/reading.rs` reads. It asks before every tool, reads included (`claude/lock.rs`); signals come through
 //! the MCP server `chronicle mcp`, which it is told to start, and which is answered by the supervisor itself.
 
+mod after;
 mod background;
 mod lock;
 mod reading;

@@ -220,6 +220,8 @@ pub enum Seen {
     Permission(Box<RawCall>),
     /// A call runs, or ran, with this input: told where that is not what was asked about, or where nobody was asked.
     Ran(Box<RawCall>),
+    /// A call has run with this input, whatever was said to it.
+    HasRun(Box<RawCall>),
     /// It does not have its tools judged, or cannot prove that it does: a whole sentence.
     Unguarded {
         /// What is missing, for people.

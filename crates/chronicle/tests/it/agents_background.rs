@@ -27,7 +27,7 @@ fn background_shell(command: &str) -> Value {
 }
 
 /// Waits until the main agent has ended its first turn: only then it tells what its session has spent.
-fn until_a_turn_ended(yard: &AgentYard, supervisor: &mut Started) {
+pub(crate) fn until_a_turn_ended(yard: &AgentYard, supervisor: &mut Started) {
     let is_total = |event: &Value| event["data"]["scope"]["of"] == "session";
     let is_told = || yard.session.events_of("usage_reported").iter().any(is_total);
     until("its first turn has ended, or it is over", || {

@@ -65,7 +65,7 @@ fn needs_pi_new_has_no_tool_without_a_kind() {
 }
 
 /// A yard with something to protect, and each call in a turn of its own.
-fn yard(kind: Kind, calls: &[Value], others: &[Value]) -> AgentYard {
+pub(crate) fn yard(kind: Kind, calls: &[Value], others: &[Value]) -> AgentYard {
     let mut turns: Vec<Value> = calls.iter().map(|call| json!({"calls": [call]})).collect();
     turns.extend([json!({"calls": [kind.leave("done", "did it")]}), json!({"say": "Done."})]);
     let mut talks = others.to_vec();
@@ -222,7 +222,7 @@ fn needs_pi_new_is_judged_again_when_an_extension_changes_a_call() {
 }
 
 /// A hook of the user's own that changes a call, and one that gives leave for everything.
-fn claude_hooks(command: &str, asks: bool) -> String {
+pub(crate) fn claude_hooks(command: &str, asks: bool) -> String {
     let changed = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"command": command, "description": "Do it"}}});
     let hook = |text: &Value| json!([{"matcher": "Bash", "hooks": [{"type": "command", "command": format!("printf '%s' '{text}'")}]}]);

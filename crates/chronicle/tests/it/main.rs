@@ -9,6 +9,7 @@ mod agents_extensions;
 mod agents_failures;
 mod agents_guards;
 mod agents_kill;
+mod agents_nested;
 mod agents_nonsense;
 mod agents_permissions;
 mod agents_proof;

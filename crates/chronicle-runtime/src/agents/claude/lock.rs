@@ -8,6 +8,8 @@
 //! Claude Code has agreed to both. Its name has the attempt's nonce in it. It is asked before the model is, and waits for our answer:
 //! whatever comes from the model before that shows that hooks are not called. (Its `SessionStart` would come earlier, but Claude Code
 //! does not call it over standard input.)
+//!
+//! A third one is called after each call, and after all calls of a message (`after.rs`). It decides nothing, and is answered at once.
 
 use std::collections::VecDeque;
 
@@ -17,6 +19,7 @@ use chronicle_core::event::Verdict;
 use chronicle_core::event::input::Answer;
 use serde_json::{Value, json};
 
+use super::after;
 use crate::agents::line::{alive, fits, keep, text};
 use crate::agents::{MissingProof, Seen};
 
@@ -27,15 +30,24 @@ const HOOK: &str = "chronicle";
 /// How long it waits for the hook, in seconds. It runs the tool if no answer comes in time, so this is longer than any attempt.
 const PATIENCE: u64 = 30 * 24 * 60 * 60;
 
+/// How long it waits for the hook that comes after a call, in seconds. Nothing is decided there: an answer that it never gets may not
+/// hold it up for long.
+const PATIENCE_AFTER: u64 = 60;
+
 /// How the name of the hook for prompts begins; the nonce follows.
 const PROOF: &str = "chronicle-proof-";
 
 /// The line that sets the hooks up; it comes before the first prompt.
 pub(super) fn request(nonce: &str) -> String {
     // No matcher: every tool, of servers and of sub-agents too.
-    let hook = |id: &str| json!([{"matcher": null, "hookCallbackIds": [id], "timeout": PATIENCE}]);
-    let hooks =
-        json!({"PreToolUse": hook(HOOK), "UserPromptSubmit": hook(&format!("{PROOF}{nonce}"))});
+    let hook = |id: &str, patience: u64| json!([{"matcher": null, "hookCallbackIds": [id], "timeout": patience}]);
+    let mut hooks = json!({
+        "PreToolUse": hook(HOOK, PATIENCE),
+        "UserPromptSubmit": hook(&format!("{PROOF}{nonce}"), PATIENCE),
+    });
+    for event in after::EVENTS {
+        hooks[event] = hook(after::HOOK, PATIENCE_AFTER);
+    }
     let request = json!({"subtype": "initialize", "hooks": hooks});
     json!({"type": "control_request", "request_id": REQUEST, "request": request}).to_string()
 }
@@ -184,7 +196,8 @@ impl Waiting {
             Some("system") => is_given && message["status"] == "requesting",
             Some("control_request") => {
                 let is_open = is_given || self.proof == Proof::Asked;
-                is_open && Lock::of(&message["request"]).is_some()
+                let request = &message["request"];
+                is_open && (Lock::of(request).is_some() || after::is_after(request))
             }
             _ => false,
         };
@@ -207,6 +220,13 @@ impl Waiting {
             self.proof = Proof::Settled;
         }
         alive()
+    }
+
+    /// A hook that decides nothing: it is not kept waiting.
+    pub(super) fn pass(&mut self, request: &str) {
+        if fits(request) {
+            self.lines.push(response(request, &json!({})));
+        }
     }
 
     fn fails(&mut self, why: &str) -> Vec<Seen> {
@@ -366,6 +386,7 @@ mod tests {
         for (works, is_tool) in [
             (question, true),
             (called(HOOK), true),
+            (called(after::HOOK), true),
             (requesting, false),
             (json!({"type": "stream_event"}), false),
         ] {

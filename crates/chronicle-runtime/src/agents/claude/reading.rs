@@ -16,6 +16,7 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Caller, Change, CrashClass};
 use serde_json::Value;
 
+use super::after::{self, After, Returned};
 use super::background::Background;
 use super::lock::{self, Lock, Waiting};
 use super::tools::known;
@@ -50,6 +51,8 @@ pub(super) struct ClaudeReader {
     waiting: Waiting,
     /// Calls that were asked about.
     asked: VecDeque<String>,
+    /// Calls of sub-agents whose end was told by a hook.
+    ended: VecDeque<String>,
     /// The last calls that it announced: which, of what tool, with what input.
     announced: VecDeque<(String, String, Value)>,
     /// Whether a request to the model is on its way.
@@ -90,7 +93,7 @@ impl ClaudeReader {
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
         let message = match line::parse(line) {
             Ok(message) => message,
-            Err(seen) => return end_of_long(line).map_or(seen, |end| vec![end]),
+            Err(seen) => return self.long(line).unwrap_or(seen),
         };
         let mut seen = self.waiting.begins_unproven(&message);
         seen.extend(self.understood(&message));
@@ -114,6 +117,19 @@ impl ClaudeReader {
             Some("tool_progress" | "tool_use_summary" | "keep_alive") => alive(),
             other => line::of_unknown_type(other),
         }
+    }
+
+    /// What is known of a line that was too long to be kept, such as that of a large file that was read or changed. Without it the
+    /// call would stay open, and the worker would be stopped for it.
+    fn long(&mut self, line: &str) -> Option<Vec<Seen>> {
+        let (_, start) = line.strip_prefix("[a line of ")?.split_once("] ")?;
+        if let Some(request) = after::long_request(start) {
+            self.waiting.pass(request);
+            return Some(alive());
+        }
+        let call = start.strip_prefix(LONG_RESULT)?.split('"').next().filter(|call| fits(call))?;
+        let end = Seen::ToolEnd { call: call.to_owned(), ok: true };
+        Some(if is_in(&self.ended, call) { alive() } else { vec![end] })
     }
 
     /// A piece of the model's answer as it comes.
@@ -209,7 +225,7 @@ impl ClaudeReader {
 
     fn question(&mut self, message: &Value) -> Vec<Seen> {
         let request = &message["request"];
-        let Some(by) = Lock::of(request) else { return self.waiting.proves(message) };
+        let Some(by) = Lock::of(request) else { return self.told(message) };
         let (tool, input, is_sub_agent) = by.call(request);
         let id = text(message, "request_id").unwrap_or_default();
         // The call's own id, because its result is reported under that one and not under the id of the question.
@@ -240,6 +256,65 @@ impl ClaudeReader {
         let raw = RawCall::new(call, name, input.clone(), &known(tool), caller);
         let folder = self.waiting.folder(call);
         vec![Seen::Permission(raw.at(folder).finally(by.is_last()).into())]
+    }
+
+    /// A hook that is no lock.
+    fn told(&mut self, message: &Value) -> Vec<Seen> {
+        let request = &message["request"];
+        if !after::is_after(request) {
+            return self.waiting.proves(message);
+        }
+        self.waiting.pass(text(message, "request_id").unwrap_or_default());
+        let seen = match After::of(&request["input"]) {
+            Some(After::Call(returned)) => self.returned(&returned),
+            Some(After::Batch(calls)) => self.never_ran(&calls),
+            // What cannot be read cannot be compared with what was judged.
+            None => {
+                let text = "a call has run, and it cannot be read which one".to_owned();
+                vec![Seen::Error { class: CrashClass::Unjudged, text }]
+            }
+        };
+        if seen.is_empty() { alive() } else { seen }
+    }
+
+    /// A call has run. What a sub-agent's sub-agent calls ends here: its result is in no line of its own.
+    fn returned(&mut self, it: &Returned) -> Vec<Seen> {
+        if is_in(&self.barred, it.call) {
+            return Vec::new();
+        }
+        let name = it.tool.strip_prefix(OURS).unwrap_or(it.tool);
+        let raw = RawCall::new(it.call, name, it.input.clone(), &known(it.tool), it.by);
+        let raw = raw.at(self.waiting.folder(it.call));
+        // One that was interrupted may have waited for leave still.
+        let mut seen: Vec<Seen> = Vec::new();
+        if !it.is_interrupted {
+            seen.push(Seen::HasRun(raw.into()));
+        }
+        if it.by == Caller::SubAgent && !is_in(&self.ended, it.call) {
+            seen.push(self.end(it.call, it.ok));
+            seen.extend(self.file_change(it.response).filter(|_| it.ok));
+            keep(&mut self.ended, it.call.to_owned());
+        }
+        seen
+    }
+
+    /// All calls of one message of a sub-agent are over: those that nothing was told of did not run. Those that were announced have
+    /// results of their own.
+    fn never_ran(&mut self, calls: &[&str]) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        for call in calls {
+            let is_announced = self.announced.iter().any(|(id, ..)| id == call);
+            if is_in(&self.asked, call) && !is_in(&self.ended, call) && !is_announced {
+                seen.push(self.end(call, false));
+                keep(&mut self.ended, (*call).to_owned());
+            }
+        }
+        seen
+    }
+
+    fn end(&mut self, call: &str, ok: bool) -> Seen {
+        let end = self.background.returned(call, ok);
+        end.unwrap_or_else(|| Seen::ToolEnd { call: bounded(call, NAME_MAX), ok })
     }
 
     fn withdrawn(&mut self, message: &Value) -> Vec<Seen> {
@@ -274,10 +349,10 @@ impl ClaudeReader {
         if ok && self.parting.iter().any(|parting| parting == call) {
             self.turns.ends_soon();
         }
-        if self.barred.iter().any(|barred| barred == call) {
+        if is_in(&self.barred, call) {
             return Vec::new();
         }
-        let was_asked = self.asked.iter().any(|asked| asked == call);
+        let (was_asked, is_told) = (is_in(&self.asked, call), is_in(&self.ended, call));
         // Claude refuses some calls by itself without asking us. Such an end must not look like a tool that ran without
         // permission.
         let is_its_error = text(block, "content").is_some_and(|text| text.starts_with(NEVER_RAN));
@@ -288,13 +363,12 @@ impl ClaudeReader {
         if !was_asked && !ok && (is_its_error || was_kept) {
             return refused().into_iter().collect();
         }
-        let ran = (!was_asked).then(|| self.announced_call(call, by)).flatten();
+        let ran = (!was_asked && !is_told).then(|| self.announced_call(call, by)).flatten();
         // Allowed by us, and then forbidden by a rule or a hook of its user: the end alone would not say why.
         let forbidden = (!ok && was_kept && self.waiting.allowed(call)).then(refused).flatten();
-        let end = self.background.returned(call, ok);
-        let end = end.unwrap_or_else(|| Seen::ToolEnd { call: bounded(call, NAME_MAX), ok });
+        let end = (!is_told).then(|| self.end(call, ok));
         let ran = ran.map(|call| Seen::Ran(call.into()));
-        [ran, Some(end), forbidden].into_iter().flatten().collect()
+        [ran, end, forbidden].into_iter().flatten().collect()
     }
 
     /// A call as the model made it, if it is remembered.
@@ -389,12 +463,8 @@ fn was_kept_from_running(message: &Value, call: &str) -> bool {
 /// How the line of a tool that worked begins, up to the id of its call. A result that failed begins otherwise, and is short.
 const LONG_RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
 
-/// The end of a tool in a line that was too long to be kept, such as a large file that was read or changed. Without it the call would
-/// stay open, and the worker would be stopped for it.
-fn end_of_long(line: &str) -> Option<Seen> {
-    let (_, start) = line.strip_prefix("[a line of ")?.split_once("] ")?;
-    let call = start.strip_prefix(LONG_RESULT)?.split('"').next().filter(|call| fits(call))?;
-    Some(Seen::ToolEnd { call: call.to_owned(), ok: true })
+fn is_in(calls: &VecDeque<String>, call: &str) -> bool {
+    calls.iter().any(|it| it == call)
 }
 
 /// Whether a call of ours ends the worker's turn if it is accepted.
@@ -546,6 +616,71 @@ mod tests {
             };
             assert_eq!(raw.call.command.as_deref(), Some("ls"));
         }
+    }
+
+    /// A hook of ours is called, about a call of a sub-agent.
+    fn hooked(id: &str, event: &str, more: &Value) -> String {
+        let mut input = json!({"agent_id": "a1", "hook_event_name": event, "tool_name": "Bash", "tool_use_id": "c1",
+            "tool_input": {"command": "ls"}});
+        let more = more.as_object().unwrap().clone();
+        input.as_object_mut().unwrap().extend(more);
+        let request = json!({"subtype": "hook_callback", "callback_id": id, "input": input, "tool_use_id": "c1"});
+        json!({"type": "control_request", "request_id": "r1", "request": request}).to_string()
+    }
+
+    #[test]
+    fn a_call_that_has_no_result_ends_with_its_hook() {
+        let no_more = json!({});
+        for (event, ok) in [("PostToolUse", true), ("PostToolUseFailure", false)] {
+            let mut reader = ClaudeReader::default();
+            reader.read(&hooked("chronicle", "PreToolUse", &json!({"cwd": "/sub"})));
+            let changed = json!({"tool_input": {"command": "rm x"}});
+            let seen = reader.read(&hooked(after::HOOK, event, &changed));
+            let [Seen::HasRun(raw), end] = &seen[..] else { panic!("{seen:?}") };
+            assert_eq!(*end, Seen::ToolEnd { call: "c1".to_owned(), ok });
+            assert_eq!(raw.call.command.as_deref(), Some("rm x"), "as it ran");
+            assert_eq!((raw.call.by, raw.folder.as_deref()), (Caller::SubAgent, Some("/sub")));
+            let lines = reader.lock_mut().take_lines();
+            assert!(matches!(&lines[..], [line] if line.contains("\"r1\"")), "{lines:?}");
+            // A sub-agent of the worker's own has a result, too.
+            let block = json!({"type": "tool_result", "is_error": !ok, "tool_use_id": "c1"});
+            let result = json!({"type": "user", "message": {"content": [block]}, "parent_tool_use_id": "c0",
+                "tool_use_result": {"filePath": "a", "structuredPatch": []}});
+            assert_eq!(reader.read(&result.to_string()), alive(), "it ends once");
+            assert_eq!(reader.read(&hooked(after::HOOK, event, &no_more)).len(), 1);
+        }
+        let mut reader = ClaudeReader::default();
+        let own = reader.read(&hooked(after::HOOK, "PostToolUse", &json!({"agent_id": null})));
+        assert!(matches!(&own[..], [Seen::HasRun(_)]), "its result is to come: {own:?}");
+        let stopped = hooked(after::HOOK, "PostToolUseFailure", &json!({"is_interrupt": true}));
+        assert!(matches!(&reader.read(&stopped)[..], [Seen::ToolEnd { ok: false, .. }]));
+        let unknown = hooked(after::HOOK, "PostToolUse", &json!({"tool_use_id": ""}));
+        assert!(matches!(&reader.read(&unknown)[..], [Seen::Error { .. }]));
+        assert_eq!(reader.lock_mut().take_lines().len(), 3, "each is answered");
+    }
+
+    #[test]
+    fn a_call_that_never_ran_ends_with_its_message() {
+        let batch = hooked(
+            after::HOOK,
+            "PostToolBatch",
+            &json!({"tool_calls": [{"tool_use_id": "c1"}, {"tool_use_id": "c2"}]}),
+        );
+        let mut reader = ClaudeReader::default();
+        assert_eq!(reader.read(&batch), alive(), "nobody was asked about them");
+        reader.read(&hooked("chronicle", "PreToolUse", &json!({})));
+        let end = Seen::ToolEnd { call: "c1".to_owned(), ok: false };
+        assert_eq!(reader.read(&batch), [end]);
+        assert_eq!(reader.read(&batch), alive(), "it ends once");
+    }
+
+    #[test]
+    fn a_long_line_of_a_hook_is_answered() {
+        let mut reader = ClaudeReader::default();
+        let long = r#"[a line of 5000000 bytes, not kept] {"type":"control_request","request_id":"r7","request":{"subtype":"hook_callback","callback_id":"chronicle-after","input":{"se"#;
+        assert_eq!(reader.read(long), alive());
+        let lines = reader.lock_mut().take_lines();
+        assert!(matches!(&lines[..], [line] if line.contains("\"r7\"")), "{lines:?}");
     }
 
     #[test]

@@ -188,6 +188,7 @@ impl<'a> AgentReader<'a> {
             }
             Seen::Permission(raw) => self.permission(self.shared.placed(*raw)),
             Seen::Ran(raw) => self.ran(self.shared.placed(*raw)),
+            Seen::HasRun(raw) => self.has_run(self.shared.placed(*raw)),
             Seen::Refused { call, why } => {
                 tell(AttemptReport::ToolRefused { call: call.call.into(), why });
             }
@@ -295,6 +296,16 @@ impl<'a> AgentReader<'a> {
             }
             _ => self.unjudged(raw.call, judged),
         }
+    }
+
+    /// A call has run for certain. How it ended says nothing then: a denied one that failed has run all the same.
+    fn has_run(&mut self, raw: RawCall) {
+        self.hear_decided();
+        if self.verdicts.is_denied(&raw.call) {
+            let judged = self.shared.judge(&raw);
+            return self.unjudged(raw.call, judged);
+        }
+        self.ran(raw);
     }
 
     /// A call ran that nobody had judged as it ran: on record first, then the attempt ends.
@@ -434,10 +445,12 @@ fn as_printed(mut seen: Seen, raw: &[Seen]) -> Seen {
                 Seen::ToolCall(seen)
                 | Seen::Permission(seen)
                 | Seen::Ran(seen)
+                | Seen::HasRun(seen)
                 | Seen::Refused { call: seen, .. },
                 Seen::ToolCall(printed)
                 | Seen::Permission(printed)
                 | Seen::Ran(printed)
+                | Seen::HasRun(printed)
                 | Seen::Refused { call: printed, .. },
             ) => {
                 seen.call.sum = printed.call.sum;

@@ -107,6 +107,13 @@ impl Verdicts {
         if is_known { Said::OfAnother } else { Said::Nothing }
     }
 
+    /// Whether this very call was judged, and was not to run.
+    pub(super) fn is_denied(&self, call: &Call) -> bool {
+        let is_it = |it: &&JudgedCall| it.id == call.id && it.sum == call.sum;
+        let last = self.judged.iter().rfind(is_it);
+        last.is_some_and(|it| !it.may_run)
+    }
+
     /// Remembers that a call waits for a person: until they have answered it may not run.
     pub(super) fn hold(&mut self, call: &Call) {
         self.add(call, false);
@@ -220,7 +227,10 @@ mod tests {
         assert_eq!(verdicts.said(&call("x", "read")), Said::OfIt);
         assert_eq!(verdicts.said(&call("x", "bash")), Said::OfAnother);
         verdicts.replace(&call("x", "bash"), false);
+        assert!(verdicts.is_denied(&call("x", "bash")) && !verdicts.is_denied(&call("x", "read")));
         assert_eq!(verdicts.end("x", true), Leave::Denied(Box::new(call("x", "bash"))));
+        verdicts.add(&call("x", "bash"), true);
+        assert!(!verdicts.is_denied(&call("x", "bash")), "the last verdict counts");
     }
 
     #[test]

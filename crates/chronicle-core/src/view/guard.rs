@@ -60,7 +60,7 @@ pub(super) fn forbidden(state: &State, run: &str) -> Vec<ForbiddenRow> {
             rule: change.rule.clone(),
             origin_unknown: change.is_unclear,
             next: if change.is_unclear {
-                format!("chronicle undo {run} --file {}", quoted(&change.path))
+                format!("chronicle undo {run} --all --also-mine --file {}", quoted(&change.path))
             } else {
                 format!("chronicle undo {run} --attempt {attempt}")
             },

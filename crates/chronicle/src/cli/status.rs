@@ -176,9 +176,10 @@ fn tree_lines(paint: Paint, view: &RunView) -> impl Iterator<Item = String> {
     let forbidden = view.forbidden.iter().map(move |row| {
         let sign = paint.ink(Ink::Bad, "forbidden change:");
         let (path, rule) = (words::one_line(&row.path), words::one_line(&row.rule));
-        let who = match row.origin_unknown {
-            true => format!("while {} worked, somebody changed `{path}`", row.attempt),
-            false => format!("{} changed `{path}`", row.attempt),
+        let who = if row.origin_unknown {
+            format!("while {} worked, somebody changed `{path}`", row.attempt)
+        } else {
+            format!("{} changed `{path}`", row.attempt)
         };
         format!("\n  {sign} {who} against {rule}; `{}` takes it back", row.next)
     });

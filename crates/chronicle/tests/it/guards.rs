@@ -107,7 +107,7 @@ fn a_forbidden_change_of_unknown_origin_is_told_too() {
     let told = "while a1 worked, somebody changed `deep/locked.txt`";
     session.chronicle(&["status"]).exits(0).prints(told);
     let next = row["next"].as_str().unwrap();
-    assert!(next.ends_with(" --file deep/locked.txt"), "{next}");
+    assert!(next.ends_with(" --all --also-mine --file deep/locked.txt"), "{next}");
     let words: Vec<&str> = next.split(' ').skip(1).chain(["--yes"]).collect();
     session.chronicle(&words).exits(0);
     assert!(!session.has("deep/locked.txt"));

@@ -448,7 +448,7 @@ fn listed_by_git(known: &[&str]) -> Option<Listing> {
     // What it is told to look for is not compared with names here.
     let sieve = (*command == "ls-files" && !is_picky).then_some(all);
     let (roots, names) = (roots(&[]), Vec::new());
-    lists.then(|| Listing { roots, is_picky, names, sieve, is_read: false })
+    lists.then_some(Listing { roots, is_picky, names, sieve, is_read: false })
 }
 
 fn listed_by_search(name: &str, words: &[Field]) -> Option<Listing> {

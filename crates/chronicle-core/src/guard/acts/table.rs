@@ -284,7 +284,7 @@ impl Walker<'_> {
                 // `-o ProxyCommand=text`.
                 Some("o") => self.option_of_ssh(value, state, call),
                 Some(_) if option == "files0-from" => {
-                    self.names_from(Some(value), state, name, call)
+                    self.names_from(Some(value), state, name, call);
                 }
                 Some(kinds) => self.touches(kinds, value, state, name, call),
                 None => self.maybe(std::slice::from_ref(value), state, name, call.span),

@@ -125,6 +125,7 @@ fn large_inputs_are_bounded() {
         "'".repeat(100_001),
         "\\".repeat(100_001),
         "| ".repeat(50_000),
+        format!("{}ls", "command ".repeat(12_000)),
     ] {
         let _ = judged(&rules, "bash", &json!({ "command": command }));
     }

@@ -200,7 +200,8 @@ impl Walker<'_> {
         let mut rest = words;
         while let Some((first, more)) = rest.split_first() {
             match first.known() {
-                Some("--" | "-p") => rest = more,
+                // Again and again, they still start one program.
+                Some("--" | "-p" | "command" | "builtin") => rest = more,
                 Some(text) if text.len() > 1 && text.starts_with('-') => return Ways::same(state),
                 _ => break,
             }

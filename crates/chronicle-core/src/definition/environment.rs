@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const OURS: &str = "CHRONICLE_";
 
 /// Names of variables that hold secrets, whatever their case. A name that only speaks of tokens, such as `MAX_TOKENS`, is none of them.
-const SECRETS: [&str; 47] = [
+const SECRETS: [&str; 55] = [
     "*TOKEN",
     "*_TOKEN_*",
     "*SECRET*",
@@ -56,8 +56,17 @@ const SECRETS: [&str; 47] = [
     "*_KEY_JSON",
     "*_KEY_PEM",
     "*SERVICE_ACCOUNT_JSON",
+    "*_KEY_CONTENT",
     "*MNEMONIC",
     "*SEED_PHRASE",
+    // The other half of a secret, which is of no use without it: a program that finds only one of them may even fail.
+    "*ACCESS_KEY_ID",
+    "*ACCESSKEYID",
+    "*APPLICATION_KEY_ID",
+    "AZURE_CLIENT_*",
+    "ARM_CLIENT_*",
+    "CF_ACCESS_CLIENT_ID",
+    "VAULT_ROLE_ID",
 ];
 
 /// Variables with a password in their value that the way to every service may need.
@@ -239,6 +248,19 @@ mod tests {
             "GCP_CREDS",
             "APP_KEY_BASE64",
             "WALLET_MNEMONIC",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+            "ALIBABA_CLOUD_ACCESS_KEY_ID",
+            "B2_APPLICATION_KEY_ID",
+            "AZURE_CLIENT_ID",
+            "AZURE_CLIENT_CERTIFICATE_PATH",
+            "ARM_CLIENT_ID",
+            "ARM_CLIENT_SECRET",
+            "CF_ACCESS_CLIENT_ID",
+            "VAULT_ROLE_ID",
+            "OCI_CLI_KEY_CONTENT",
         ] {
             assert!(is_foreign_secret(name, "x"), "{name}");
         }
@@ -259,7 +281,19 @@ mod tests {
             "MAX_THINKING_TOKENS",
             "AWS_PROFILE",
             "AWS_REGION",
-            "AWS_ACCESS_KEY_ID",
+            "AWS_DEFAULT_REGION",
+            "AWS_CONFIG_FILE",
+            "AWS_ROLE_ARN",
+            "AZURE_TENANT_ID",
+            "AZURE_SUBSCRIPTION_ID",
+            "ARM_SUBSCRIPTION_ID",
+            "GOOGLE_CLOUD_PROJECT",
+            "CLOUDSDK_CORE_PROJECT",
+            "GOOGLE_CLIENT_ID",
+            "NEXT_PUBLIC_CLIENT_ID",
+            "GPG_KEY_ID",
+            "ARM_CLIENTS",
+            "VAULT_ADDR",
             "KEYBOARD",
             "PASSAGE",
             "COOKIE_DOMAIN",
@@ -346,6 +380,10 @@ mod tests {
         assert_eq!(fate("LANGUAGE"), EnvGiven::Dropped);
         assert_eq!(fate("ANTHROPIC_API_KEY"), EnvGiven::Passed);
         assert_eq!(fate("OPENAI_API_KEY"), EnvGiven::Secret);
+        assert_eq!(fate("AWS_ACCESS_KEY_ID"), EnvGiven::Passed, "both halves or none");
+        let bedrock = |name: &str| EnvList::default().fate(name, "x", &["AWS_*"]);
+        assert_eq!(bedrock("AWS_ACCESS_KEY_ID"), EnvGiven::Passed);
+        assert_eq!(bedrock("AZURE_CLIENT_ID"), EnvGiven::Secret);
         assert_eq!(names(&[], &["*"]).fate("chronicle_token", "x", &[]), EnvGiven::Kept);
         assert_eq!(
             names(&[], &["ANTHROPIC_*"]).fate("ANTHROPIC_API_KEY", "x", &own),

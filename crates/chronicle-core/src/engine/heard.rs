@@ -13,7 +13,8 @@ use crate::event::command::{TextBound, Written};
 use crate::event::input::{AttemptReport, Command, EndSeen, FinalText, Input, Report, What};
 use crate::event::signal::Signal;
 use crate::event::trees::{
-    Changes, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX, TreeRecorded,
+    Changes, ForbiddenChange, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX,
+    TreeRecorded,
 };
 use crate::event::{Call, End};
 use crate::guard::Judgement;
@@ -133,13 +134,17 @@ fn hear_tree(recorded: &mut TreeRecorded) {
     }
     hear_names(&mut recorded.unreadable_files);
     hear_names(&mut recorded.too_large_files);
-    recorded.forbidden_files.truncate(TREE_UNREADABLE_MAX);
-    for file in &mut recorded.forbidden_files {
-        cut(&mut file.path, TREE_PATH_MAX);
-        cut(&mut file.rule, TREE_PATH_MAX);
-    }
+    hear_forbidden(&mut recorded.forbidden_files);
     if let Some(moved) = &mut recorded.moved {
         hear_names(&mut moved.commits);
+    }
+}
+
+fn hear_forbidden(files: &mut Vec<ForbiddenChange>) {
+    files.truncate(TREE_UNREADABLE_MAX);
+    for file in files {
+        cut(&mut file.path, TREE_PATH_MAX);
+        cut(&mut file.rule, TREE_PATH_MAX);
     }
 }
 
@@ -160,6 +165,7 @@ fn hear_restored(restored: &mut Restored) {
     for list in [&mut restored.kept, &mut restored.edited, &mut restored.failed] {
         hear_names(list);
     }
+    hear_forbidden(&mut restored.forbidden_files);
     cut_some(restored.error.as_mut(), TEXT_MAX);
 }
 
@@ -177,8 +183,9 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             hear_call(call);
             hear_judgement(judged);
         }
-        AttemptReport::ToolRefused { call, why } => {
+        AttemptReport::ToolRefused { call, why, judged } => {
             hear_call(call);
+            hear_judgement(judged);
             cut(why, TEXT_MAX);
         }
         AttemptReport::ToolEnded { call, .. } | AttemptReport::ToolWentOn { call } => {

@@ -1,9 +1,9 @@
-//! Tool calls that an agent ran without asking for permission. They are recorded as denied, so they prove nothing.
+//! Tool calls that an agent ran without leave: it had not asked, or was told no. They are recorded as denied, so they prove nothing.
 
 use super::scratch::Scratch;
 use super::world::{call_tool, live, repeated};
 use crate::base::ids::AttemptId;
-use crate::event::input::Answer;
+use crate::event::input::{Answer, SaidBefore};
 use crate::event::signal::is_ours;
 use crate::event::{Call, Caller, Event, StopCause, ToolCalled, Verdict};
 use crate::guard::Judgement;
@@ -14,6 +14,7 @@ use crate::words;
 pub(super) struct Ran<'r> {
     pub(super) call: &'r Call,
     pub(super) judged: &'r Judgement,
+    pub(super) said: SaidBefore,
     /// Whether no such call is tolerated.
     pub(super) stops: bool,
 }
@@ -26,7 +27,7 @@ pub(super) fn note(
     active_ms: u64,
     ran: &Ran<'_>,
 ) -> Answer {
-    let Ran { call, judged, stops } = *ran;
+    let Ran { call, judged, said, stops } = *ran;
     if is_ours(&call.tool) && !stops {
         return call_tool(scratch, id, active_ms, call, judged);
     }
@@ -36,7 +37,7 @@ pub(super) fn note(
     let is_stopped = attempt.stop == Some(StopCause::Unjudged);
     let (limits, too_often) =
         (limits(state, attempt, call, judged), repeated(state, attempt, call));
-    let verdict = Verdict::Denied(words::UNASKED.to_owned());
+    let verdict = Verdict::Denied(words::without_leave(said));
     let called = ToolCalled::new(id, call.clone(), verdict, active_ms).judged(judged);
     // In any case, and first: it has run, whatever the answer says.
     scratch.record(Event::ToolCalled(ToolCalled { unasked: true, ..called }));
@@ -46,14 +47,14 @@ pub(super) fn note(
         if !is_stopped {
             scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
         }
-        let why = limits.unwrap_or(words::MUST_ASK);
-        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, why)));
+        let why = limits.unwrap_or_else(|| words::must_have_leave(said));
+        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, said, why)));
     }
     if let Some(why) = stopping {
         return Answer::Stopped(words::stopping(why));
     }
     if let Some(why) = limits {
-        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, why)));
+        return Answer::Verdict(Verdict::Denied(words::ran_unasked(call, said, why)));
     }
     if too_often {
         let cause = StopCause::Repeats;

@@ -134,11 +134,12 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         AttemptReport::ToolCalled { call, judged } => {
             return call_tool(scratch, id, active_ms, call, judged);
         }
-        AttemptReport::ToolUnasked { call, judged, stops } => {
-            return unasked::note(scratch, id, active_ms, &Ran { call, judged, stops: *stops });
+        AttemptReport::ToolUnasked { call, judged, said, stops } => {
+            let ran = Ran { call, judged, said: *said, stops: *stops };
+            return unasked::note(scratch, id, active_ms, &ran);
         }
-        AttemptReport::ToolRefused { call, why } => {
-            refused_itself(scratch, id, active_ms, call, why);
+        AttemptReport::ToolRefused { call, why, judged } => {
+            refused(scratch, id, active_ms, call, why, judged);
         }
         AttemptReport::Ended(seen) => end(scratch, id, active_ms, seen),
         AttemptReport::Told(message) => tell(scratch, id, *message),
@@ -313,18 +314,23 @@ pub(super) fn call_tool(
     Answer::Verdict(verdict)
 }
 
-/// The agent itself has refused a call. Recorded as denied, it proves nothing.
-fn refused_itself(
+/// The agent itself has refused a call, or the rules have when its leave arrived. Recorded as denied, it proves nothing.
+fn refused(
     scratch: &mut Scratch<'_>,
     id: AttemptId,
     active_ms: u64,
     call: &Call,
     why: &str,
+    judged: &Judgement,
 ) {
     let state = scratch.state();
     let too_often = live(state, id).is_some_and(|attempt| repeated(state, attempt, call));
-    let verdict = Verdict::Denied(words::refused_itself(why));
-    scratch.record(Event::ToolCalled(ToolCalled::new(id, call.clone(), verdict, active_ms)));
+    let verdict = Verdict::Denied(match judged {
+        Judgement::Clear => words::refused_itself(why),
+        Judgement::Ask { rule, why } | Judgement::Deny { rule, why } => words::forbidden(rule, why),
+    });
+    let called = ToolCalled::new(id, call.clone(), verdict, active_ms).judged(judged);
+    scratch.record(Event::ToolCalled(called));
     // Every request costs, also one for a call that cannot be made.
     if too_often {
         let cause = StopCause::Repeats;

@@ -557,7 +557,7 @@ pub enum CrashClass {
     Protocol,
     /// The service or the program rejected the request; retrying the same would fail again.
     Refused,
-    /// It did not prove that it has its tools judged, so it was given nothing to do.
+    /// It did not prove that it has its tools judged, so it was given nothing to do, or stopped as soon as that was found.
     Unguarded,
     /// A call ran that nobody had judged, or otherwise than it was judged.
     Unjudged,

@@ -114,6 +114,28 @@ pub enum Report {
     },
 }
 
+/// What was said to a call before it ran without leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaidBefore {
+    /// Nothing: nobody was asked.
+    #[default]
+    Nothing,
+    /// That it must not run.
+    Denied,
+    /// That it must wait for a person's answer.
+    Waits,
+    /// Something to another call of its id: it was changed after it was judged.
+    OfAnother,
+}
+
+impl SaidBefore {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
+}
+
 /// What is seen of a live attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "data", rename_all = "snake_case")]
@@ -133,20 +155,26 @@ pub enum AttemptReport {
         #[serde(default = "clear", skip_serializing_if = "is_clear")]
         judged: Judgement,
     },
-    /// It called a tool, and refused that by itself before anybody was asked.
+    /// It called a tool, and refused that by itself before anybody was asked. Or the rules refused after all what a person had allowed.
     ToolRefused {
         /// The call as the agent announced it.
         call: Box<Call>,
         /// Why, in the agent's own words.
         why: String,
+        /// What the rules said, if it was they that refused it. Always `clear` in lines of older versions.
+        #[serde(default = "clear", skip_serializing_if = "is_clear")]
+        judged: Judgement,
     },
-    /// It ran a tool call without asking for permission, or another one than it had asked for.
+    /// It ran a tool call without asking for permission, another one than it had asked for, or one that was denied.
     ToolUnasked {
         /// The call as it ran, as far as the agent told.
         call: Box<Call>,
         /// What the rules say to it.
         #[serde(default = "clear", skip_serializing_if = "is_clear")]
         judged: Judgement,
+        /// What was said to it before. Always nothing in lines of older versions.
+        #[serde(default, skip_serializing_if = "SaidBefore::is_nothing")]
+        said: SaidBefore,
         /// True if no such call is tolerated, whatever the rules say. False in lines of older versions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stops: bool,

@@ -177,6 +177,9 @@ pub struct Restored {
     /// The resulting tree, if it differs from the requested one: skipped and failed files are as they were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<TreeId>,
+    /// What the rules forbid and it brought back, taking back the undo of it. Empty in lines of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden_files: Vec<ForbiddenChange>,
     /// Why it stopped before all files were restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

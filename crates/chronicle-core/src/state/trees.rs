@@ -42,6 +42,9 @@ pub struct FolderTrees {
     /// Changes that the rules forbid, with the attempt that left them, until they are undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forbidden: Vec<(AttemptId, ForbiddenChange)>,
+    /// Those that were undone, each with the line of its undo: whoever takes that back brings them back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    undone: Vec<(u64, AttemptId, ForbiddenChange)>,
     /// Head of the person's repository at the last tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<RepositoryHead>,
@@ -54,6 +57,39 @@ impl FolderTrees {
         self.forbidden.extend(found.iter().map(|change| (attempt, change.clone())));
         self.forbidden.truncate(TREE_FILES_MAX);
     }
+
+    /// What the rules forbid and the restore in progress may bring back, since it takes back the undo of it.
+    pub fn comes_back(&self) -> impl Iterator<Item = &ForbiddenChange> {
+        let since = self.undo.as_ref().and_then(|undo| undo.back);
+        let is_meant = move |line: u64| since.is_some_and(|since| line >= since);
+        self.undone.iter().filter(move |(line, ..)| is_meant(*line)).map(|(_, _, change)| change)
+    }
+
+    /// A restore has ended: what the rules forbid in these files is gone, or there again.
+    fn restore(&mut self, undo: &Undo, is_restored: impl Fn(&ForbiddenChange) -> bool) {
+        let (gone, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.forbidden)
+            .into_iter()
+            .partition(|(_, change)| is_restored(change));
+        self.forbidden = stay;
+        let Some(since) = undo.back else {
+            let line = undo.cause.seq;
+            self.undone.extend(gone.into_iter().map(|(attempt, change)| (line, attempt, change)));
+            // The oldest go first: what was undone last is the likeliest to be taken back.
+            let over = self.undone.len().saturating_sub(TREE_FILES_MAX);
+            self.undone.drain(..over);
+            return;
+        };
+        let (back, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undone)
+            .into_iter()
+            .partition(|(line, _, change)| *line >= since && is_restored(change));
+        self.undone = stay;
+        for (_, attempt, change) in back {
+            // Of several undos of one file the first is what the files are brought back to.
+            if !self.forbidden.iter().any(|(_, known)| known.path == change.path) {
+                self.forbidden.push((attempt, change));
+            }
+        }
+    }
 }
 
 /// Stands for a folder without any trees.
@@ -63,6 +99,7 @@ static UNKNOWN: FolderTrees = FolderTrees {
     missed: None,
     unclear: Changes { files: 0, added: 0, removed: 0, list: Vec::new() },
     forbidden: Vec::new(),
+    undone: Vec::new(),
     head: None,
 };
 
@@ -96,6 +133,9 @@ pub struct Undo {
     pub from: TreeId,
     /// The files as they should be.
     pub to: TreeId,
+    /// The line of the undo that is taken back, with every later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<u64>,
 }
 
 impl RunTrees {
@@ -219,19 +259,20 @@ impl Facts {
     }
 
     pub(super) fn begin_undo(&mut self, cause: Cause, undo: &UndoStarted) {
-        let UndoStarted { what, folder, from, to, .. } = undo.clone();
-        self.trees.folder_mut(folder).undo = Some(Undo { cause, what, from, to });
+        let UndoStarted { what, folder, from, to, back } = undo.clone();
+        self.trees.folder_mut(folder).undo = Some(Undo { cause, what, from, to, back });
     }
 
     pub(super) fn end_undo(&mut self, restored: &Restored) {
         let folder = restored.folder;
         // Of many restored files the list names only the first: then any of them may be among the others.
         let is_whole = usize::try_from(restored.files).is_ok_and(|all| all <= restored.list.len());
-        let is_undone = |path: &String| !is_whole || restored.list.contains(path);
+        let is_restored =
+            |change: &ForbiddenChange| !is_whole || restored.list.contains(&change.path);
         let of = self.trees.folder_mut(folder);
-        of.forbidden.retain(|(_, change)| !is_undone(&change.path));
-        if of.undo.take().is_none() {
-            self.impossible(Impossible::Undo(folder));
+        match of.undo.take() {
+            Some(undo) => of.restore(&undo, is_restored),
+            None => self.impossible(Impossible::Undo(folder)),
         }
     }
 

@@ -47,7 +47,7 @@ pub struct ForbiddenRow {
     /// True if it is not known to be the attempt's work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub origin_unknown: bool,
-    /// What takes back the attempt's changes, or this one if it may not be the attempt's.
+    /// What takes back this file, and nothing else.
     pub next: String,
 }
 
@@ -59,10 +59,13 @@ pub(super) fn forbidden(state: &State, run: &str) -> Vec<ForbiddenRow> {
             path: change.path.clone(),
             rule: change.rule.clone(),
             origin_unknown: change.is_unclear,
-            next: if change.is_unclear {
-                format!("chronicle undo {run} --all --also-mine --file {}", quoted(&change.path))
-            } else {
-                format!("chronicle undo {run} --attempt {attempt}")
+            next: {
+                let since = if change.is_unclear {
+                    "--all --also-mine".to_owned()
+                } else {
+                    format!("--attempt {attempt}")
+                };
+                format!("chronicle undo {run} {since} --file {}", quoted(&change.path))
             },
         };
     state.trees.project().forbidden.iter().map(row).collect()

@@ -5,6 +5,7 @@ use super::{chore, spent, thousands};
 use crate::base::ids::AttemptId;
 use crate::base::usage::Usage;
 use crate::definition::workflow::Phase;
+use crate::event::input::SaidBefore;
 use crate::event::{
     AttemptEnded, AttemptStarted, Call, Change, Crash, CrashClass, End, StopCause, ToolCalled,
     Verdict, Why,
@@ -93,10 +94,11 @@ pub fn agent_name(agent: &str) -> &str {
 pub(super) fn tool_called(called: &ToolCalled) -> String {
     let ToolCalled { attempt, tool, input, .. } = called;
     match &called.verdict {
-        Verdict::Denied(_) if called.unasked => {
+        Verdict::Denied(why) if called.unasked => {
             let given =
                 if input.is_empty() { String::new() } else { format!(" {}", one_line(input)) };
-            format!("{attempt} ran `{tool}`{given} without asking for permission")
+            let how = why.strip_prefix(IT_RAN).unwrap_or(UNASKED);
+            format!("{attempt} ran `{tool}`{given} {how}")
         }
         Verdict::Allowed if input.is_empty() => format!("{attempt} called `{tool}`"),
         Verdict::Allowed => format!("{attempt} called `{tool}` {}", one_line(input)),
@@ -104,16 +106,40 @@ pub(super) fn tool_called(called: &ToolCalled) -> String {
     }
 }
 
-/// The verdict on a call that nobody was asked about.
-pub(crate) const UNASKED: &str = "it ran without asking for permission";
+/// How the verdict on a call begins that ran without leave.
+const IT_RAN: &str = "it ran ";
+const UNASKED: &str = "without asking for permission";
 
-/// What an agent did that ran a tool without asking, and why that is not tolerated.
-pub(crate) fn ran_unasked(call: &Call, why: &str) -> String {
-    format!("it ran {} without asking for permission; {why}", shown_call(call))
+/// Why a call that ran had no leave to.
+fn how_it_ran(said: SaidBefore) -> &'static str {
+    match said {
+        SaidBefore::Nothing => UNASKED,
+        SaidBefore::Denied => "although it was denied",
+        SaidBefore::Waits => "before a person had answered",
+        SaidBefore::OfAnother => "otherwise than it was judged",
+    }
 }
 
-/// A call of which nothing is tolerated that was not judged before.
-pub(crate) const MUST_ASK: &str = "every call of its agent has to be judged before it runs";
+/// The verdict on a call that ran without leave.
+pub(crate) fn without_leave(said: SaidBefore) -> String {
+    format!("{IT_RAN}{}", how_it_ran(said))
+}
+
+/// What an agent did that ran a tool without leave, and why that is not tolerated.
+pub(crate) fn ran_unasked(call: &Call, said: SaidBefore, why: &str) -> String {
+    format!("{IT_RAN}{} {}; {why}", shown_call(call), how_it_ran(said))
+}
+
+/// Why a call that ran without leave is not tolerated, whatever the rules say to it.
+pub(crate) fn must_have_leave(said: SaidBefore) -> &'static str {
+    match said {
+        SaidBefore::Nothing | SaidBefore::OfAnother => {
+            "every call of its agent has to be judged before it runs"
+        }
+        SaidBefore::Denied => "what is denied may not run",
+        SaidBefore::Waits => "what needs a person's leave may not run without",
+    }
+}
 
 /// A tool and what it is given, as far as it is known.
 fn shown_call(call: &Call) -> String {
@@ -168,6 +194,9 @@ pub fn end(end: &End) -> String {
     }
 }
 
+/// How the words about an agent begin whose guard is not proven, and which has its handover by then.
+pub const HAD_WORK: &str = "it had its handover already: ";
+
 pub(super) fn crashed(crash: &Crash) -> String {
     let what = match crash.class {
         CrashClass::NoSignal => "finished without a leaving signal",
@@ -185,6 +214,9 @@ pub(super) fn crashed(crash: &Crash) -> String {
         CrashClass::ContextFull => "ran out of context",
         CrashClass::Protocol => "broke the protocol",
         CrashClass::Refused => "failed in a way that a retry does not fix",
+        CrashClass::Unguarded if crash.text.starts_with(HAD_WORK) => {
+            "was stopped, since its guard is not proven"
+        }
         CrashClass::Unguarded => "was given nothing to do, since its guard is not proven",
         CrashClass::Unjudged => "was stopped: a call ran without a verdict",
         CrashClass::Other => "reported an error",

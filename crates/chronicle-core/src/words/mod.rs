@@ -26,11 +26,10 @@ use crate::definition::workflow::Phase;
 use crate::event::{Chore, Duty, EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
-pub(crate) use attempt::{MUST_ASK, UNASKED};
-pub use attempt::{agent_name, end};
+pub use attempt::{HAD_WORK, agent_name, end};
 pub(crate) use attempt::{
-    command_failed, lost_too_often, no_more_tools, no_tool_runs, once_only, once_ran, ran_unasked,
-    refused_itself, runs_at_start, stopping,
+    command_failed, lost_too_often, must_have_leave, no_more_tools, no_tool_runs, once_only,
+    once_ran, ran_unasked, refused_itself, runs_at_start, stopping, without_leave,
 };
 pub use budget::budget_owner;
 pub(crate) use budget::{about_now, asks_for_more, balance, more, no_such_limit, raised, short};

@@ -23,7 +23,10 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     let unclear = recorded.unclear.as_ref().map_or_else(String::new, |unclear| {
         format!("; changed meanwhile, origin unknown: {}", changes(&unclear.changes))
     });
-    let unread = format!("{unread}{large}{unclear}{moved}{}", forbidden(recorded));
+    let unread = format!(
+        "{unread}{large}{unclear}{moved}{}",
+        forbidden(recorded.forbidden, &recorded.forbidden_files)
+    );
     match (recorded.moment, recorded.changes.is_none()) {
         (Moment::Before(attempt), true) => format!("files recorded before {attempt}{unread}"),
         (Moment::Before(_), false) => format!("meanwhile changed: {changed}{unread}"),
@@ -34,17 +37,17 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
 }
 
 /// `; forbidden by the rules: `a.lock` (readOnlyPaths `*.lock` (rules.yaml:3))`
-fn forbidden(recorded: &TreeRecorded) -> String {
-    if recorded.forbidden == 0 {
+fn forbidden(count: u32, files: &[ForbiddenChange]) -> String {
+    if count == 0 {
         return String::new();
     }
-    let files = recorded.forbidden_files.iter().take(NAMES_MAX);
+    let files = files.iter().take(NAMES_MAX);
     let origin = |is_unclear: bool| if is_unclear { ", origin unknown" } else { "" };
     let name = |file: &ForbiddenChange| {
         format!("`{}` ({}){}", file.path, file.rule, origin(file.is_unclear))
     };
     let names: Vec<String> = files.map(name).collect();
-    let is_cut = usize::try_from(recorded.forbidden).unwrap_or(usize::MAX) > names.len();
+    let is_cut = usize::try_from(count).unwrap_or(usize::MAX) > names.len();
     format!("; forbidden by the rules: {}{}", names.join(", "), if is_cut { ", …" } else { "" })
 }
 
@@ -123,6 +126,8 @@ pub(super) fn undo_ended(restored: &Restored) -> String {
             told = format!("{told}; {why}: {}", list.join(", "));
         }
     }
+    let count = u32::try_from(restored.forbidden_files.len()).unwrap_or(u32::MAX);
+    told.push_str(&forbidden(count, &restored.forbidden_files));
     match &restored.error {
         Some(error) => format!("{told}, then it failed: {error}"),
         None => told,

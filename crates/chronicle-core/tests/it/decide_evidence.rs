@@ -1,7 +1,7 @@
 //! Evidence before done, and claims held against the record.
 
 use chronicle_core::base::ids::AttemptId;
-use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, SaidBefore};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{Call, Issues, Verdict};
 use chronicle_core::guard::Judgement;
@@ -122,7 +122,12 @@ fn a_call_that_was_not_asked_for_proves_nothing_and_is_a_breach_where_tools_are_
         let call = Box::new(Call::new("c1", tool, &input, &[]));
         let answer = world.step(&about(
             AttemptId(1),
-            AttemptReport::ToolUnasked { call, judged: Judgement::Clear, stops: false },
+            AttemptReport::ToolUnasked {
+                call,
+                judged: Judgement::Clear,
+                said: SaidBefore::Nothing,
+                stops: false,
+            },
         ));
         world.step(&about(AttemptId(1), AttemptReport::ToolEnded { call: "c1".into(), ok: true }));
         answer

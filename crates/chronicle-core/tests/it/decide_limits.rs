@@ -83,7 +83,7 @@ fn a_call_that_the_agent_refuses_and_one_of_our_tools_are_counted_too() {
             let call = Box::new(Call::new(&format!("c{at}"), tool, &input, &[]));
             let why = "there is no such tool".to_owned();
             let what = if refused {
-                AttemptReport::ToolRefused { call, why }
+                AttemptReport::ToolRefused { call, why, judged: Judgement::Clear }
             } else {
                 AttemptReport::ToolCalled { call, judged: Judgement::Clear }
             };

@@ -1,7 +1,9 @@
 //! Decisions about calls that a rule forbids, or wants a person asked about.
 
 use chronicle_core::base::ids::{AttemptId, GateId};
-use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report, TimerKind};
+use chronicle_core::event::input::{
+    Answer, AttemptReport, Command, EndSeen, Report, SaidBefore, TimerKind,
+};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::{
     Call, Event, GateAnswer, GateKind, GrantScope, Issues, Message, OnGate, Question, Verdict,
@@ -417,8 +419,9 @@ fn a_call_that_ran_without_asking_is_a_breach_where_a_rule_is_against_it() {
     ] {
         let mut world = begun(ONE);
         let call = Box::new(Call::new("c1", "bash", &serde_json::json!({"command": "rm a"}), &[]));
+        let (said, stops) = (SaidBefore::Nothing, false);
         let answer =
-            world.step(&about(A1, AttemptReport::ToolUnasked { call, judged, stops: false }));
+            world.step(&about(A1, AttemptReport::ToolUnasked { call, judged, said, stops }));
         match expected {
             None => assert_eq!(answer, Answer::Noted),
             Some(why) => assert_eq!(
@@ -429,6 +432,50 @@ fn a_call_that_ran_without_asking_is_a_breach_where_a_rule_is_against_it() {
             ),
         }
     }
+}
+
+/// It is not said of a call that nobody was asked about it where somebody was.
+#[test]
+fn a_call_that_ran_although_it_was_denied_is_told_as_that() {
+    for (said, how, why) in [
+        (SaidBefore::Denied, "although it was denied", "what is denied may not run"),
+        (
+            SaidBefore::Waits,
+            "before a person had answered",
+            "what needs a person's leave may not run without",
+        ),
+        (
+            SaidBefore::OfAnother,
+            "otherwise than it was judged",
+            "every call of its agent has to be judged before it runs",
+        ),
+    ] {
+        let mut world = begun(ONE);
+        let call = Box::new(Call::new("c1", "bash", &serde_json::json!({"command": "ls"}), &[]));
+        let (judged, stops) = (Judgement::Clear, true);
+        let answer =
+            world.step(&about(A1, AttemptReport::ToolUnasked { call, judged, said, stops }));
+        let ran = "`bash` {\"command\":\"ls\"}";
+        assert_eq!(denied(&answer), format!("it ran {ran} {how}; {why}"));
+        let told = world.told();
+        assert!(told.contains(&format!("a1 ran {ran} {how}")), "{told}");
+        assert!(!told.contains("without asking"), "{told}");
+    }
+}
+
+/// What a person allowed, and a rule denied when their answer arrived, was not refused by its agent.
+#[test]
+fn a_rule_that_has_the_last_word_is_named() {
+    let mut world = begun(ONE);
+    let call = Box::new(Call::new("c1", "bash", &serde_json::json!({"command": "ls"}), &[]));
+    let judged = Judgement::Deny { rule: rule("ls", 1), why: "not that".to_owned() };
+    let why = String::new();
+    world.step(&about(A1, AttemptReport::ToolRefused { call, why, judged: judged.clone() }));
+    let told = world.told();
+    assert!(told.contains("a1 was denied `bash`: not that: command rule `ls`"), "{told}");
+    let last = world.lines.last().and_then(|line| line.events.first());
+    let Some(Event::ToolCalled(called)) = last else { panic!("{last:?}") };
+    assert_eq!(called.judged, judged);
 }
 
 #[test]

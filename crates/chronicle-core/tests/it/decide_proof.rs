@@ -26,6 +26,17 @@ fn an_unproven_guard_asks_a_person_at_once() {
     assert_eq!(view::run(&world.state, true).unwrap().unproven, None, "nobody worked so");
 }
 
+/// That it was given nothing to do is said only where that is so.
+#[test]
+fn one_that_had_its_handover_was_stopped() {
+    let why = "it had its handover already: it went to work without calling its hook";
+    let world = World::started(ONE, &format!("work 1: unguarded {why}")).play();
+    let told = world.told();
+    let said = format!("a1 was stopped, since its guard is not proven: \"{why}\"");
+    assert!(told.contains(&said) && !told.contains("given nothing"), "{told}");
+    assert_eq!(world.state.status(), Status::Waiting);
+}
+
 /// Before a fallback and the workflow's own edge for a crash, also if whoever saw it has died.
 #[test]
 fn a_call_that_nobody_had_judged_asks_a_person_at_once() {

@@ -21,8 +21,8 @@ use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::{Line, VERSION};
 use chronicle_core::event::snapshot::Snapshot;
 use chronicle_core::event::trees::{
-    Changes, FileChange, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
-    UndoStarted,
+    Changes, FileChange, ForbiddenChange, HeadMoved, Moment, RepositoryHead, Restored,
+    TreeRecorded, Unclear, UndoStarted,
 };
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
@@ -410,8 +410,19 @@ fn of_trees() -> impl Strategy<Value = Event> {
             let error = failed.then(|| text.clone());
             let left = failed.then(|| TreeId::new(text.clone()));
             let [list, kept, edited, failed] = [(); 4].map(|()| vec![text.clone()]);
-            let folder = FolderId::Project;
-            Event::UndoEnded(Restored { folder, files, list, kept, edited, failed, left, error })
+            let (folder, is_unclear) = (FolderId::Project, files % 2 == 0);
+            let change = ForbiddenChange { path: text.clone(), rule: text, is_unclear };
+            Event::UndoEnded(Restored {
+                folder,
+                files,
+                list,
+                kept,
+                edited,
+                failed,
+                left,
+                forbidden_files: vec![change],
+                error,
+            })
         }),
     ]
 }

@@ -11,7 +11,7 @@ use chronicle_core::definition::workflow::Budget;
 use chronicle_core::engine;
 use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{
-    Actor, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
+    Actor, AttemptReport, Command, EndSeen, Input, Report, SaidBefore, TimerKind,
 };
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::Signal;
@@ -116,12 +116,19 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
         "[ab]".prop_map(|why| AttemptReport::GuardUnproven { why }),
         (call(), judgement())
             .prop_map(|(call, judged)| AttemptReport::ToolCalled { call: Box::new(call), judged }),
-        (call(), judgement(), any::<bool>()).prop_map(|(call, judged, stops)| {
-            AttemptReport::ToolUnasked { call: Box::new(call), judged, stops }
+        (call(), judgement(), 0..4, any::<bool>()).prop_map(|(call, judged, said, stops)| {
+            let said = match said {
+                0 => SaidBefore::Nothing,
+                1 => SaidBefore::Denied,
+                2 => SaidBefore::Waits,
+                _ => SaidBefore::OfAnother,
+            };
+            AttemptReport::ToolUnasked { call: Box::new(call), judged, said, stops }
         }),
-        call().prop_map(|call| AttemptReport::ToolRefused {
+        (call(), judgement()).prop_map(|(call, judged)| AttemptReport::ToolRefused {
             call: Box::new(call),
-            why: "no".to_owned()
+            why: "no".to_owned(),
+            judged,
         }),
         ("[cd]", any::<bool>()).prop_map(|(call, ok)| AttemptReport::ToolEnded { call, ok }),
         "[cd]".prop_map(|call| AttemptReport::ToolWentOn { call }),

@@ -22,7 +22,7 @@ use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Budget, Source, Workflow, load};
 use chronicle_core::engine;
 use chronicle_core::event::input::{
-    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
+    Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, SaidBefore, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
@@ -134,7 +134,8 @@ pub(crate) fn judged(id: &str, command: &str, judged: Judgement) -> AttemptRepor
 /// A shell command that ran although nobody was asked.
 fn unasked(id: &str, command: &str) -> AttemptReport {
     let call = Box::new(Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]));
-    AttemptReport::ToolUnasked { call, judged: Judgement::Clear, stops: true }
+    let said = SaidBefore::Nothing;
+    AttemptReport::ToolUnasked { call, judged: Judgement::Clear, said, stops: true }
 }
 
 /// How a crash of that name is classed.

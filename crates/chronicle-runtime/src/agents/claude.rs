@@ -155,6 +155,10 @@ impl Adapter for Claude {
         self.reading.lock().unproven()
     }
 
+    fn has_begun(&self) -> bool {
+        self.reading.lock().has_begun()
+    }
+
     fn start_unproven(&mut self) -> Vec<String> {
         self.reading.lock_mut().waive()
     }

@@ -83,6 +83,10 @@ pub trait Adapter: Send {
     fn unproven(&self) -> Option<MissingProof> {
         None
     }
+    /// Whether its handover was sent, of one whose guard must be proven.
+    fn has_begun(&self) -> bool {
+        false
+    }
     /// Lines that have it work although its guard is not proven; nothing is waited for any more.
     fn start_unproven(&mut self) -> Vec<String> {
         Vec::new()

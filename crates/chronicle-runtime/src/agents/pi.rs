@@ -159,6 +159,10 @@ impl Adapter for Pi {
         self.reading.proof().unproven()
     }
 
+    fn has_begun(&self) -> bool {
+        self.reading.proof().has_begun()
+    }
+
     fn start_unproven(&mut self) -> Vec<String> {
         self.reading.proof_mut().waive()
     }

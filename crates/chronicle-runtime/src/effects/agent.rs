@@ -266,10 +266,11 @@ impl AgentShared {
         let at = waiting.iter().position(|it| it.call.id == call)?;
         let raw = waiting.swap_remove(at);
         drop(waiting);
-        let Judgement::Deny { rule, why } = self.judge(&raw) else { return None };
-        let told = words::forbidden(&rule, &why);
+        let judged = self.judge(&raw);
+        let Judgement::Deny { rule, why } = &judged else { return None };
+        let told = words::forbidden(rule, why);
         let call = Box::new(raw.call);
-        self.reporter.tell(AttemptReport::ToolRefused { call, why: told.clone() });
+        self.reporter.tell(AttemptReport::ToolRefused { call, why: told.clone(), judged });
         Some(told)
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chronicle_core::base::ids::{Cause, FolderId, SHELL, TreeId};
 use chronicle_core::event::input::{Input, Report};
 use chronicle_core::event::trees::{
-    Changes, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
+    Changes, ForbiddenChange, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded, Unclear,
 };
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Stretch};
@@ -56,7 +56,12 @@ struct TreeJob {
 
 enum TreeWork {
     Record(Moment, Before),
-    Restore { from: TreeId, to: TreeId },
+    Restore {
+        from: TreeId,
+        to: TreeId,
+        /// What the rules forbid among the files that it may bring back.
+        forbidden: Vec<ForbiddenChange>,
+    },
 }
 
 /// What a new tree is compared with.
@@ -174,7 +179,8 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Op
         (of, TreeWork::Record(moment, before(state, of, moment)))
     } else if effect.action == Action::RestoreTree {
         let (of, undo) = state.trees.undo()?;
-        (of, TreeWork::Restore { from: undo.from.clone(), to: undo.to.clone() })
+        let forbidden = state.trees.folder(of).comes_back().cloned().collect();
+        (of, TreeWork::Restore { from: undo.from.clone(), to: undo.to.clone(), forbidden })
     } else {
         return None;
     };
@@ -214,7 +220,10 @@ impl TreeJob {
                 fail::at(Point::AfterTree);
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
-            TreeWork::Restore { from, to } => self.restore(opened, from, to),
+            TreeWork::Restore { from, to, forbidden } => self
+                .restore(opened, from, to)
+                .map(|restored| brought_back(restored, forbidden))
+                .map(|restored| Report::TreeRestored(Box::new(restored))),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
     }
@@ -290,10 +299,9 @@ impl TreeJob {
         opened: &mut Opened,
         from: &TreeId,
         to: &TreeId,
-    ) -> Result<Report, TreesError> {
+    ) -> Result<Restored, TreesError> {
         let keep = format!("{}/{}-undone", self.folder.id, self.cause);
-        let restored = self.open(opened)?.restore(from, to, &keep)?;
-        Ok(Report::TreeRestored(Box::new(restored)))
+        self.open(opened)?.restore(from, to, &keep)
     }
 
     fn open<'a>(&self, opened: &'a mut Opened) -> Result<&'a Trees, TreesError> {
@@ -316,6 +324,15 @@ impl TreeJob {
             TreeWork::Restore { .. } => Report::TreeRestored(Box::new(Restored::none(why))),
         }
     }
+}
+
+/// With what the rules forbid among the files that it brought back. Of many files the list names only the first: then any of them may be
+/// among the others.
+fn brought_back(restored: Restored, forbidden: &[ForbiddenChange]) -> Restored {
+    let is_whole = usize::try_from(restored.files).is_ok_and(|all| all <= restored.list.len());
+    let is_there = |change: &&ForbiddenChange| !is_whole || restored.list.contains(&change.path);
+    let forbidden_files = forbidden.iter().filter(is_there).cloned().collect();
+    Restored { forbidden_files, ..restored }
 }
 
 /// The tree with an attempt's own work, its changes, and other changes.

@@ -64,6 +64,11 @@ impl Voice {
         lock(&self.adapter).unproven()
     }
 
+    /// Whether it was given its handover.
+    pub(super) fn has_begun(&self) -> bool {
+        lock(&self.adapter).has_begun()
+    }
+
     /// Has it work although its guard is not proven.
     pub(super) fn start_unproven(&self) -> Vec<String> {
         let lines = lock(&self.adapter).start_unproven();

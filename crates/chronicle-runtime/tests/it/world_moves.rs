@@ -8,7 +8,7 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::event::carried::{Carried, CarriedFrame};
-use chronicle_core::event::input::{AttemptReport, Command, EndSeen, TimerKind};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen, SaidBefore, TimerKind};
 use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{
     Call, Change, CrashClass, GrantScope, Issues, LedgerRepaired, Message,
@@ -34,8 +34,8 @@ pub(crate) fn needs_leave(id: &str, command: &str) -> AttemptReport {
 /// A shell command that ran although nobody was asked.
 fn unasked(id: &str, command: &str) -> AttemptReport {
     let call = Call::new(id, "bash", &serde_json::json!({ "command": command }), &[]);
-    let (judged, stops) = (Judgement::Clear, true);
-    AttemptReport::ToolUnasked { call: Box::new(call), judged, stops }
+    let (judged, said, stops) = (Judgement::Clear, SaidBefore::Nothing, true);
+    AttemptReport::ToolUnasked { call: Box::new(call), judged, said, stops }
 }
 
 /// A shell command that a rule forbids.

@@ -86,7 +86,7 @@ pub(super) fn say(audit: &Audit, run: &str) {
     if audit.unasked_calls > 0 {
         let calls = words::thousands(audit.unasked_calls);
         lines.push(format!(
-            "  · tool calls without asking for permission, which prove nothing: {calls}; \
+            "  · tool calls that ran without leave, which prove nothing: {calls}; \
             `chronicle log {run} --tools` shows them"
         ));
     }

@@ -136,7 +136,11 @@ fn asked(setting: &Setting, args: &ExplainArgs) -> Result<Asked, Failure> {
         let keys = catalog.workflows.iter().map(|found| found.key.as_str());
         for named in keys.filter_map(|key| catalog.named(&places, key).ok()) {
             let has = |it: &Workflow| phases(std::slice::from_ref(it), phase).next().is_some();
-            loaded.extend(named.workflows.into_iter().take(1).filter(has));
+            if named.workflows.first().is_some_and(has) {
+                // A list that cannot be read, such as that of a persona, may deny what the others allow.
+                problems::judge(&named)?;
+                loaded.extend(named.workflows.into_iter().take(1));
+            }
         }
     }
     let rules = frozen(&loaded)?.frozen;
@@ -168,7 +172,7 @@ fn one_phase(
             .hint("see `chronicle list`, and `chronicle graph NAME`")),
         [(_, phase)] => {
             let persona = phase.persona.as_deref();
-            let persona = persona.and_then(|name| personas.iter().find(|it| it.name == name));
+            let persona = persona.and_then(|name| personas.iter().find(|it| it.is_called(name)));
             Ok(phase.tools.with(persona.map(|persona| &persona.tools)).into_owned())
         }
         several => {

@@ -261,6 +261,10 @@ fn say_restored(restored: &Restored) {
     for name in &restored.failed {
         terminal::say(&format!("  not restored: {name}"));
     }
+    for change in &restored.forbidden_files {
+        let (path, rule) = (words::one_line(&change.path), words::one_line(&change.rule));
+        terminal::say(&format!("  there again, and forbidden by the rules: {path} ({rule})"));
+    }
     if let Some(error) = &restored.error {
         terminal::say(&format!("  no further: {error}"));
     }

@@ -191,12 +191,12 @@ fn is_judged_again_when_an_extension_changes_a_call(kind: Kind) {
     let yard = yard(kind, &[kind.shell("echo harmless"), kind.write("late.txt", "late")], &[]);
     yard.install("changes", CHANGES);
     let said = yard.exits(yard.run(), 4);
-    let ran = "it ran `bash` {\"command\":\"sh ./deploy --now\"}";
+    let ran = "it ran `bash` {\"command\":\"sh ./deploy --now\"} otherwise than it was judged";
     assert_ran_unjudged(&yard, said, ran).talks("a rule forbids that call");
     assert!(!yard.session.has("late.txt"), "{}", yard.transcripts());
 }
 
-/// A person is asked at once, and shown what ran.
+/// A person is asked at once, and shown what ran, and how: that nobody was asked is said only where that is so.
 pub(crate) fn assert_ran_unjudged(yard: &AgentYard, said: Said, call: &str) -> Said {
     let said = said.talks("the last attempt was stopped: a call ran without a verdict").talks(call);
     let session = &yard.session;
@@ -205,8 +205,7 @@ pub(crate) fn assert_ran_unjudged(yard: &AgentYard, said: Said, call: &str) -> S
     let unasked = called.iter().filter(|it| it["data"]["unasked"] == true).count();
     assert_eq!(unasked, 1, "{called:#?}");
     let ran = call.trim_start_matches("it ");
-    let log = session.chronicle(&["log", "--tools"]).exits(0);
-    log.prints(&format!("a1 {ran} without asking for permission"));
+    session.chronicle(&["log", "--tools"]).exits(0).prints(&format!("a1 {ran}"));
     session.assert_whole();
     said
 }
@@ -257,7 +256,7 @@ fn needs_claude_is_judged_again_when_a_hook_changes_a_call() {
         assert_ran_unjudged(
             &yard,
             said,
-            "it ran `Bash` {\"command\":\"sh ./deploy --now\",\"description\":\"Do it\"}",
+            "it ran `Bash` {\"command\":\"sh ./deploy --now\",\"description\":\"Do it\"} although it was denied",
         );
         assert!(!yard.session.has("late.txt"), "{}", yard.transcripts());
     } else {

@@ -123,7 +123,8 @@ fn finds_what_ran_before_a_person_answered(who: Who) {
     yard.session.chronicle(&["cancel", &yard.session.short()]).exits(0);
     let said = supervisor.wait();
     assert!(yard.session.has("deployed"), "{said:?} {}", yard.transcripts());
-    let ran = format!("it ran `Bash` {{\"command\":\"{DEPLOYS}\",\"description\":\"Do it\"}}");
+    let given = format!("{{\"command\":\"{DEPLOYS}\",\"description\":\"Do it\"}}");
+    let ran = format!("it ran `Bash` {given} before a person had answered");
     assert_ran_unjudged(&yard, said, &ran);
     assert!(!yard.session.has("late.txt"), "{}", yard.transcripts());
 }
@@ -150,7 +151,7 @@ fn never_passes_over_what_is_forbidden(who: Who) {
     let said = who.run(&yard);
     if yard.session.has("deployed") {
         let said = yard.exits(said, 4);
-        let ran = "it ran `Bash` {\"command\":\"sh ./deploy --now\",\"description\":\"Do it\"}";
+        let ran = "it ran `Bash` {\"command\":\"sh ./deploy --now\",\"description\":\"Do it\"} although it was denied";
         assert_ran_unjudged(&yard, said, ran);
     } else {
         yard.exits(said, 0);

@@ -1,4 +1,5 @@
-//! Real agents that do not have their tools judged: they are given nothing to do, unless their user's own settings want it so.
+//! Real agents that do not have their tools judged: they are given nothing to do, or stopped before they do it, unless their user's own
+//! settings want it so.
 
 use std::thread;
 use std::time::Duration;
@@ -52,6 +53,17 @@ fn writes(kind: Kind) -> Value {
 /// A person is asked at once, in these words, and nothing was done.
 fn is_given_nothing(yard: &AgentYard, said: Said, why: &str) {
     let given = "`work` cannot continue: the last attempt was given nothing to do, since its guard is not proven";
+    is_not_let_on(yard, said, given, why);
+}
+
+/// A person is asked at once, and nothing was done, though it had the handover.
+fn is_stopped(yard: &AgentYard, said: Said, why: &str) {
+    let stopped =
+        "`work` cannot continue: the last attempt was stopped, since its guard is not proven";
+    is_not_let_on(yard, said, stopped, why);
+}
+
+fn is_not_let_on(yard: &AgentYard, said: Said, given: &str, why: &str) {
     let said = yard.exits(said, 4).talks(given).talks(why).talks(HINT);
     assert_eq!(yard.session.events_of("attempt_started").len(), 1, "{said:?}");
     assert_eq!(yard.session.events_of("tool_called"), [""; 0]);
@@ -92,7 +104,7 @@ fn needs_claude_is_silent_about_its_hooks() {
             let yard = silent(&without_lines("hook_callback"), &writes(kind));
             let why =
                 "Claude Code does not let Chronicle judge its tools: it did not call its hook";
-            is_given_nothing(&yard, yard.run(), why);
+            is_stopped(&yard, yard.run(), why);
             assert_eq!(yard.server.asked().len(), 0, "its model heard nothing");
         });
         scope.spawn(|| {
@@ -110,7 +122,7 @@ fn needs_claude_is_silent_about_its_hooks() {
 fn needs_claude_calls_no_hook() {
     let kind = Kind::Claude;
     let yard = wrapped(kind, NO_HOOKS, &writes(kind));
-    is_given_nothing(&yard, yard.run(), "it went to work without calling its hook");
+    is_stopped(&yard, yard.run(), "it went to work without calling its hook");
     let yard = wrapped(kind, NO_HOOKS, &writes(kind));
     yard.set(BEST_EFFORT);
     yard.exits(yard.run(), 0);
@@ -149,7 +161,8 @@ fn has_no_extension(kind: Kind) {
     let yard = wrapped(kind, NO_EXTENSION, &writes(kind));
     yard.set(BEST_EFFORT);
     let said = yard.exits(yard.run(), 4);
-    let call = "it ran `write` {\"content\":\"one\\n\",\"path\":\"a.txt\"}";
+    let call =
+        "it ran `write` {\"content\":\"one\\n\",\"path\":\"a.txt\"} without asking for permission";
     let said = assert_ran_unjudged(&yard, said, call);
     assert!(!said.stderr.contains("given nothing to do"), "{said:?}");
 }

@@ -131,6 +131,7 @@ fn a_change_that_got_round_the_rules_is_found_reported_and_can_be_undone() {
     let row = session.json(&["status"])["forbidden"][0].clone();
     assert_eq!((&row["attempt"], &row["path"]), (&"a1".into(), &"locked.txt".into()));
     let next = row["next"].as_str().unwrap();
+    assert!(next.ends_with(" --attempt a1 --file locked.txt"), "{next}");
     session
         .chronicle(&["status"])
         .exits(0)
@@ -139,7 +140,39 @@ fn a_change_that_got_round_the_rules_is_found_reported_and_can_be_undone() {
     let words: Vec<&str> = next.split(' ').skip(1).chain(["--yes"]).collect();
     session.chronicle(&words).exits(0);
     assert_eq!(session.read("locked.txt"), "old\n");
+    assert_eq!(session.read("other.txt"), "more\n", "only the file that is named is taken back");
     assert!(session.json(&["status"])["forbidden"].is_null(), "it was taken back");
+    session.assert_whole();
+}
+
+/// What an undo took away is there again once the undo is taken back, and so is what is said of it.
+#[test]
+fn a_forbidden_change_that_is_brought_back_is_told_again() {
+    let session = session("work: [{shell: {command: 'sh ./fix.sh'}}, {complete: {summary: x}}]\n");
+    session.write("fix.sh", "echo new > locked.txt\necho more > other.txt\n");
+    session.run().exits(0);
+    let first = session.json(&["status"])["forbidden"].clone();
+    let run = session.short();
+    let undo = ["undo", &run, "--attempt", "a1", "--yes"];
+    for _ in 0..2 {
+        session.chronicle(&undo).exits(0);
+        assert!(session.json(&["status"])["forbidden"].is_null(), "it was taken back");
+        let back = session.chronicle(&["undo", &run, "--back", "--yes"]).exits(0);
+        back.prints("there again, and forbidden by the rules: locked.txt (readOnlyPaths");
+        assert_eq!(session.read("locked.txt"), "new\n");
+        assert_eq!(session.json(&["status"])["forbidden"], first);
+        session.chronicle(&["status"]).exits(0).prints("forbidden change: a1 changed `locked.txt`");
+        let log = session.chronicle(&["log", &run]).exits(0).stdout;
+        let last = log.lines().rfind(|line| line.contains("2 files restored")).unwrap();
+        assert!(last.contains("forbidden by the rules: `locked.txt` (readOnlyPaths"), "{log}");
+    }
+    // Of two undos that are taken back at once the first one counts.
+    session.chronicle(&["undo", &run, "--attempt", "a1", "--file", "locked.txt", "--yes"]).exits(0);
+    session.chronicle(&undo).exits(0);
+    session.chronicle(&["undo", &run, "--back", "1", "--yes"]).exits(0);
+    assert!(session.json(&["status"])["forbidden"].is_null(), "only the other file is back");
+    session.chronicle(&["undo", &run, "--back", "1", "--yes"]).exits(0);
+    assert_eq!(session.json(&["status"])["forbidden"], first);
     session.assert_whole();
 }
 
@@ -197,6 +230,31 @@ fn a_person_can_ask_what_would_become_of_a_call() {
     assert!(list["count"].as_u64().unwrap() > 50);
     // Nothing was written or started.
     assert_eq!(session.runs().len(), 0);
+}
+
+/// What a persona denies is not known while it cannot be read: then nobody is told that a call may run.
+#[test]
+fn a_phase_whose_persona_is_broken_or_missing_is_not_explained() {
+    let session = session("work: [{complete: {summary: x}}]");
+    let explain = ["guard", "explain", "--phase", "look", "--", "bash", "ls"];
+    let workflow = |persona: &str| {
+        format!("name: Review\nphases: {{look: {{persona: {persona}, next: [done]}}}}\n")
+    };
+    let file = ".chronicle/workflows/review.yaml";
+    session.write(file, workflow("nobody"));
+    let said = session.chronicle(&explain).exits(3);
+    said.talks("error[unknown-persona]").talks("review.yaml:2:").talks("Hint: ");
+    session.write(file, workflow("scoff"));
+    session.write(".chronicle/personas/scoff.md", "---\ntools: {deny: [bash\n---\nYou scoff.\n");
+    session.chronicle(&explain).exits(3).talks(".chronicle/personas/scoff.md").talks("Hint: ");
+    session.write(".chronicle/personas/scoff.md", "---\ndisallowedTools: bash\n---\nYou scoff.\n");
+    session.chronicle(&explain).exits(0).prints("deny  bash");
+    // A name is the same in any case, for a run and here.
+    session.write(file, workflow("Scoff"));
+    session.chronicle(&explain).exits(0).prints("deny  bash");
+    // A workflow that has no such phase is not in the way.
+    session.write(".chronicle/workflows/other.yaml", "phases: {a: {persona: nobody}}\n");
+    session.chronicle(&explain).exits(0).prints("deny  bash");
 }
 
 #[test]
@@ -261,6 +319,11 @@ fn a_link_that_is_swapped_while_a_person_thinks_leads_nowhere() {
     session.chronicle(&["approve", &session.short(), "g1"]).exits(0);
     supervisor.wait().exits(0);
     assert!(!session.has("out"), "it ran");
-    session.chronicle(&["log", "--tools"]).exits(0).prints("zeroAccessPaths `hidden.txt`");
+    let log = session.chronicle(&["log", "--tools"]).exits(0);
+    let log = log.prints("a1 was denied `bash`: ").prints("zeroAccessPaths `hidden.txt`");
+    assert!(!log.stdout.contains("the agent itself refused it"), "{}", log.stdout);
+    let called = session.events_of("tool_called");
+    let rule = &called.last().unwrap()["data"]["judged"]["rule"];
+    assert_eq!((&rule["kind"], &rule["text"]), (&"zero_access".into(), &"hidden.txt".into()));
     session.assert_whole();
 }

@@ -96,6 +96,57 @@ fn an_agent_that_asks_for_something_else_under_a_known_id_gets_no_leave_for_it()
     assert_eq!(called[1]["data"]["command"], "rm -rf /");
 }
 
+/// Speaks the protocol with these lines between its session and its leaving, and reads an answer after each that asks.
+fn says(lines: &str) -> String {
+    format!(
+        r#"
+        read -r order
+        echo '{{"type":"session","protocol":1,"session":"s1"}}'
+        {lines}
+        echo '{{"type":"signal","id":"s","tool":"signal_back","arguments":{{"signal":"complete","summary":"tried"}}}}'
+        read -r accepted; echo '{{"type":"finished"}}'
+        "#
+    )
+}
+
+const NO_SHELL: &str =
+    "{name: One, limits: {nudges: 0, retries: 0}, phases: {work: {tools: {deny: [bash]}}}}";
+
+/// It announces a call, asks for it in other words, is told no, and says that it failed.
+#[test]
+fn a_call_that_was_denied_and_failed_has_not_run() {
+    let session = Session::with(NO_SHELL, "{}");
+    let lines = r#"
+        echo '{"type":"tool_call","id":"x","tool":"bash","input":{"command":"ls"}}'
+        echo '{"type":"permission","id":"x","tool":"bash","input":{"command":"ls -l"}}'; read -r answer
+        echo '{"type":"tool_end","id":"x","ok":false}'
+    "#;
+    session.write("meek.sh", says(lines));
+    session.chronicle(&["run", "main", "the task", "--agent", "command:sh meek.sh"]).exits(0);
+    let log = session.chronicle(&["log", "--tools"]).exits(0).prints("a1 was denied `bash`");
+    assert!(!log.stdout.contains("a1 ran"), "{}", log.stdout);
+    session.assert_whole();
+}
+
+/// It asks, is told no, and says that it worked all the same.
+#[test]
+fn a_call_that_was_denied_and_ran_is_not_told_as_one_that_nobody_asked_for() {
+    let session = Session::with(NO_SHELL, "{}");
+    let lines = r#"
+        echo '{"type":"permission","id":"x","tool":"bash","input":{"command":"ls"}}'; read -r answer
+        echo '{"type":"tool_end","id":"x","ok":true}'
+        read -r never
+    "#;
+    session.write("bold.sh", says(lines));
+    let said = session.chronicle(&["run", "main", "the task", "--agent", "command:sh bold.sh"]);
+    let ran = "ran `bash` {\"command\":\"ls\"} although it was denied";
+    let said = said.exits(4).talks(ran);
+    assert!(!said.stderr.contains("without asking"), "{}", said.stderr);
+    let log = session.chronicle(&["log", "--tools"]).exits(0).prints(&format!("a1 {ran}"));
+    assert!(!log.stdout.contains("without asking"), "{}", log.stdout);
+    session.assert_whole();
+}
+
 /// Asks once, waits for the word of the test, then asks and signals whatever it likes. It does not end at SIGTERM.
 const STUBBORN: &str = r#"
     trap '' TERM

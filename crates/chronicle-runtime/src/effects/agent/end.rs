@@ -92,7 +92,7 @@ impl LastWords {
         self.is_unguarded() || matches!(self.error, Some((CrashClass::Unjudged, _)))
     }
 
-    /// True if its guard is not proven, and it was given nothing to do.
+    /// True if its guard is not proven, and it may not work without.
     pub(super) fn is_unguarded(&self) -> bool {
         matches!(self.error, Some((CrashClass::Unguarded, _)))
     }

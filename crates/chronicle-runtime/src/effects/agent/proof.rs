@@ -1,10 +1,11 @@
-//! Whether an agent has proven that it has its tools judged, and what follows if not: it is given nothing to do, or works all the same
-//! if its user's own settings want that.
+//! Whether an agent has proven that it has its tools judged, and what follows if not: it is given nothing to do, is stopped if it has its
+//! handover by then, or works all the same if its user's own settings want that.
 
 use std::sync::atomic::Ordering;
 
 use chronicle_core::event::CrashClass;
 use chronicle_core::event::input::AttemptReport;
+use chronicle_core::words;
 
 use super::AgentShared;
 use crate::effects::STOP_GRACE;
@@ -49,8 +50,13 @@ impl AgentShared {
     pub(super) fn is_unguarded(&self, why: String) {
         let is_news = self.settle();
         if !self.context.settings.guards_best_effort() {
-            // Also if it had proven it before: what it shows now weighs more.
-            self.last_words().error = Some((CrashClass::Unguarded, format!("{why}; {HINT}")));
+            let had_work = if self.voice.has_begun() { words::HAD_WORK } else { "" };
+            let text = format!("{had_work}{why}; {HINT}");
+            let mut last = self.last_words();
+            // Also if it had proven it before: what it shows now weighs more. That a call ran unjudged weighs most of all.
+            if !matches!(last.error, Some((CrashClass::Unjudged, _))) {
+                last.error = Some((CrashClass::Unguarded, text));
+            }
             return;
         }
         // On record before it is given anything to do; without a driver it is about to be ended anyway.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chronicle_core::base::limits::bounded;
 use chronicle_core::base::redact::Stream;
-use chronicle_core::event::input::{Answer, AttemptReport};
+use chronicle_core::event::input::{Answer, AttemptReport, SaidBefore};
 use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Call, CrashClass, Verdict};
 use chronicle_core::guard::Judgement;
@@ -190,7 +190,8 @@ impl<'a> AgentReader<'a> {
             Seen::Ran(raw) => self.ran(self.shared.placed(*raw)),
             Seen::HasRun(raw) => self.has_run(self.shared.placed(*raw)),
             Seen::Refused { call, why } => {
-                tell(AttemptReport::ToolRefused { call: call.call.into(), why });
+                let judged = Judgement::Clear;
+                tell(AttemptReport::ToolRefused { call: call.call.into(), why, judged });
             }
             Seen::ToolEnd { call, ok } => self.tool_ended(call, ok),
             Seen::ToolGoesOn { call } => self.tool_goes_on(call),
@@ -294,27 +295,27 @@ impl<'a> AgentReader<'a> {
                     "calls of `{tool}` were changed after they were judged, and judged again"
                 ));
             }
-            _ => self.unjudged(raw.call, judged),
+            _ => self.unjudged(raw.call, judged, SaidBefore::OfAnother),
         }
     }
 
     /// A call has run for certain. How it ended says nothing then: a denied one that failed has run all the same.
     fn has_run(&mut self, raw: RawCall) {
         self.hear_decided();
-        if self.verdicts.is_denied(&raw.call) {
+        if let Some(said) = self.verdicts.denial(&raw.call) {
             let judged = self.shared.judge(&raw);
-            return self.unjudged(raw.call, judged);
+            return self.unjudged(raw.call, judged, said);
         }
         self.ran(raw);
     }
 
     /// A call ran that nobody had judged as it ran: on record first, then the attempt ends.
-    fn unjudged(&mut self, call: Call, judged: Judgement) {
-        let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged, stops: true };
+    fn unjudged(&mut self, call: Call, judged: Judgement, said: SaidBefore) {
+        let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged, said, stops: true };
         let why = match self.shared.reporter.ask(ran) {
             Some(Answer::Verdict(Verdict::Denied(why))) => why,
             // Without a driver the attempt is about to be ended anyway.
-            _ => "a tool ran without asking for permission".to_owned(),
+            _ => "a tool ran without leave".to_owned(),
         };
         self.broke(CrashClass::Unjudged, why);
     }
@@ -348,20 +349,23 @@ impl<'a> AgentReader<'a> {
         self.hear_decided();
         let unasked = self.verdicts.take_unasked(call);
         match self.verdicts.end(call, ok) {
-            Leave::Denied(denied) if unasked.is_empty() => {
-                return self.unjudged(*denied, Judgement::Clear);
+            Leave::Denied(denied, said) if unasked.is_empty() => {
+                return self.unjudged(*denied, Judgement::Clear, said);
             }
             // One that is told to end fails its calls, also those that it has not asked about yet.
             Leave::None if unasked.is_empty() && (ok || !self.shared.is_told_to_end()) => {
                 let known = self.unasked.take().filter(|(known, _)| known.id == call);
                 let unknown = || (Call::unknown(call), Judgement::Clear);
                 let (call, judged) = known.unwrap_or_else(unknown);
-                return self.unjudged(call, judged);
+                return self.unjudged(call, judged, SaidBefore::Nothing);
             }
-            Leave::Given | Leave::Denied(_) | Leave::None => {}
+            // It was asked about under this id, and told no: what failed is that, and none of its other inputs ran.
+            Leave::Refused => return,
+            Leave::Given | Leave::Denied(..) | Leave::None => {}
         }
         for (call, judged) in unasked {
-            let ran = AttemptReport::ToolUnasked { call: Box::new(call), judged, stops: false };
+            let (call, said, stops) = (Box::new(call), SaidBefore::Nothing, false);
+            let ran = AttemptReport::ToolUnasked { call, judged, said, stops };
             if let Some(Answer::Verdict(Verdict::Denied(why))) = self.shared.reporter.ask(ran) {
                 self.broke(CrashClass::Unjudged, why);
             }

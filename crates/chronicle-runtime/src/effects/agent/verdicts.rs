@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use chronicle_core::event::input::SaidBefore;
 use chronicle_core::event::{Call, CallSum};
 use chronicle_core::guard::Judgement;
 
@@ -27,6 +28,13 @@ struct JudgedCall {
     waits: bool,
 }
 
+impl JudgedCall {
+    /// What was said to it, if it was not to run.
+    fn denial(&self) -> SaidBefore {
+        if self.waits { SaidBefore::Waits } else { SaidBefore::Denied }
+    }
+}
+
 /// What was said to a call before it ran.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
@@ -41,10 +49,12 @@ pub(super) enum Said {
 /// Whether a call that has ended had leave to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// It had, or did not run.
+    /// It had.
     Given,
-    /// It was denied, and ran.
-    Denied(Box<Call>),
+    /// It was denied, and did not run.
+    Refused,
+    /// It was denied, or was to wait, and ran.
+    Denied(Box<Call>, SaidBefore),
     /// Nobody was asked about any call of its id.
     None,
 }
@@ -107,11 +117,10 @@ impl Verdicts {
         if is_known { Said::OfAnother } else { Said::Nothing }
     }
 
-    /// Whether this very call was judged, and was not to run.
-    pub(super) fn is_denied(&self, call: &Call) -> bool {
+    /// What was said to this very call, if it was judged and was not to run.
+    pub(super) fn denial(&self, call: &Call) -> Option<SaidBefore> {
         let is_it = |it: &&JudgedCall| it.id == call.id && it.sum == call.sum;
-        let last = self.judged.iter().rfind(is_it);
-        last.is_some_and(|it| !it.may_run)
+        self.judged.iter().rfind(is_it).filter(|it| !it.may_run).map(JudgedCall::denial)
     }
 
     /// Remembers that a call waits for a person: until they have answered it may not run.
@@ -153,16 +162,20 @@ impl Verdicts {
         let at = of_an_open_one.or_else(|| self.judged.iter().rposition(|it| it.id == id));
         let Some(ended) = at.and_then(|at| self.judged.get_mut(at)) else { return Leave::None };
         ended.has_ended = true;
-        if ended.may_run || !ok {
+        if ended.may_run {
             return Leave::Given;
         }
-        let denied = ended.denied.clone();
-        Leave::Denied(denied.unwrap_or_else(|| Box::new(Call::unknown(id))))
+        if !ok {
+            return Leave::Refused;
+        }
+        let denied = ended.denied.clone().unwrap_or_else(|| Box::new(Call::unknown(id)));
+        Leave::Denied(denied, ended.denial())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use chronicle_core::event::input::SaidBefore;
     use chronicle_core::event::{Call, CallSum};
     use chronicle_core::guard::Judgement;
 
@@ -184,7 +197,9 @@ mod tests {
             verdicts.add(&call(words[0], words[1]), words[2] == "may");
         }
         let ends = ends.split("; ").map(|end| end.split_once(' ').unwrap_or((end, "")));
-        ends.map(|(id, how)| verdicts.end(id, how == "ok") == Leave::Given).collect()
+        ends.map(|(id, how)| verdicts.end(id, how == "ok"))
+            .map(|it| matches!(it, Leave::Given | Leave::Refused))
+            .collect()
     }
 
     #[test]
@@ -210,7 +225,7 @@ mod tests {
         let mut verdicts = Verdicts::default();
         verdicts.hold(&call("x", "bash"));
         assert!(verdicts.is_taken("x", sum("read")) && !verdicts.is_taken("x", sum("bash")));
-        let early = Leave::Denied(Box::new(call("x", "bash")));
+        let early = Leave::Denied(Box::new(call("x", "bash")), SaidBefore::Waits);
         assert_eq!(verdicts.end("x", true), early, "it ran before anybody answered");
         let mut verdicts = Verdicts::default();
         verdicts.hold(&call("x", "bash"));
@@ -227,10 +242,12 @@ mod tests {
         assert_eq!(verdicts.said(&call("x", "read")), Said::OfIt);
         assert_eq!(verdicts.said(&call("x", "bash")), Said::OfAnother);
         verdicts.replace(&call("x", "bash"), false);
-        assert!(verdicts.is_denied(&call("x", "bash")) && !verdicts.is_denied(&call("x", "read")));
-        assert_eq!(verdicts.end("x", true), Leave::Denied(Box::new(call("x", "bash"))));
+        assert_eq!(verdicts.denial(&call("x", "bash")), Some(SaidBefore::Denied));
+        assert_eq!(verdicts.denial(&call("x", "read")), None);
+        let ran = Leave::Denied(Box::new(call("x", "bash")), SaidBefore::Denied);
+        assert_eq!(verdicts.end("x", true), ran);
         verdicts.add(&call("x", "bash"), true);
-        assert!(!verdicts.is_denied(&call("x", "bash")), "the last verdict counts");
+        assert_eq!(verdicts.denial(&call("x", "bash")), None, "the last verdict counts");
     }
 
     #[test]

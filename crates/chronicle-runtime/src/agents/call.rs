@@ -14,6 +14,8 @@ pub struct RawCall {
     pub folder: Option<String>,
     /// True if it runs instead of whatever was asked for under its id before.
     pub is_final: bool,
+    /// The length of its line, if that was too long to be read: then the input is only a part of what there is, and nobody can judge it.
+    pub too_large: Option<u64>,
 }
 
 /// What an adapter knows about a tool for certain.
@@ -32,7 +34,8 @@ impl From<ToolKind> for KnownTool {
 impl RawCall {
     pub(super) fn new(id: &str, tool: &str, input: Value, known: &KnownTool, by: Caller) -> Self {
         let call = Call::new(id, tool, &input, known.volatile);
-        Self { call: Call { kind: known.kind, by, ..call }, input, folder: None, is_final: false }
+        let call = Call { kind: known.kind, by, ..call };
+        Self { call, input, folder: None, is_final: false, too_large: None }
     }
 
     /// The same call, if it is the one that runs, whatever was asked for under its id before.

@@ -6,6 +6,7 @@
 mod after;
 mod background;
 mod lock;
+mod long;
 mod reading;
 mod tools;
 mod totals;

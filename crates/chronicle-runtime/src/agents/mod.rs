@@ -12,6 +12,7 @@ mod claude;
 mod command_line;
 mod figures;
 mod line;
+mod long;
 mod pi;
 mod protocol;
 mod servers;
@@ -39,6 +40,7 @@ use protocol::{Program, Protocol};
 
 pub use about::{PublishedAgent, about};
 pub(crate) use call::RawCall;
+pub(crate) use long::not_kept;
 pub use protocol::{FROM_AGENT, PROTOCOL, TO_AGENT};
 pub use tools::signal_tools;
 

@@ -3,6 +3,7 @@
 //! This file writes; `pi/reading.rs` reads. An extension of ours, `pi/chronicle.cjs`, is written to the attempt's private
 //! folder and loaded at the start: it asks before every tool and has the tools for signals. Both wait for our answer.
 
+mod long;
 mod proof;
 mod reading;
 

@@ -25,7 +25,7 @@ use chronicle_core::engine::work::Work;
 use chronicle_core::event::input::{Answer, AttemptReport, EndSeen, FinalText};
 use chronicle_core::event::signal::is_ours;
 use chronicle_core::event::{Call, Caller, CrashClass, Verdict};
-use chronicle_core::guard::{AskedCall, Judgement};
+use chronicle_core::guard::{AskedCall, Judgement, RuleKind, RuleRef};
 use chronicle_core::words;
 
 use super::Context;
@@ -33,7 +33,7 @@ use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
 use super::watchdog::Watchdog;
-use crate::agents::{self, RawCall};
+use crate::agents::{self, LINE_MAX, RawCall};
 use crate::fail::{self, Point};
 use crate::guard::Guard;
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
@@ -231,6 +231,9 @@ impl AgentShared {
 
     /// What the rules say to a call. It is judged on the thread that reads the agent, never on the driver's.
     fn judge(&self, raw: &RawCall) -> Judgement {
+        if let Some(bytes) = raw.too_large {
+            return too_large(bytes);
+        }
         let call = AskedCall {
             tool: &raw.call.tool,
             kind: raw.call.kind,
@@ -338,6 +341,15 @@ impl AgentShared {
         // One that ends its turn when it is asked to needs no signal, and was stopped all the same.
         EndSeen { stopped: seen.stopped || (was_told && !seen.lost), ..seen }
     }
+}
+
+/// What is said to a call whose line was too long to be read: nobody knows what is in it.
+fn too_large(bytes: u64) -> Judgement {
+    let text = format!("at most {LINE_MAX} bytes can be judged");
+    let rule = RuleRef { kind: RuleKind::Unclear, text, at: None };
+    let why =
+        format!("its input is too large to be judged ({bytes} bytes); make it in smaller parts");
+    Judgement::Deny { rule, why }
 }
 
 /// A folder as people are shown it, if it is not the one that the worker was started in: relative to that one if it is below.

@@ -81,8 +81,8 @@ fn work_is_seen_as_it_is_told() {
 "#), @r#"
     Text("Looking.")
     Thought("Hm.")
-    ToolCall(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: Worker, sum: 50b33fc616807487, folder: None, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None, is_final: false })
-    Permission(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: SubAgent, sum: 50b33fc616807487, folder: None, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None, is_final: false })
+    ToolCall(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: Worker, sum: 50b33fc616807487, folder: None, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None, is_final: false, too_large: None })
+    Permission(RawCall { call: Call { id: "c1", tool: "read", kind: Unknown, by: SubAgent, sum: 50b33fc616807487, folder: None, shown: "{\"path\":\"a\"}", command: None, command_cut: false, background: false, path: None, start_file: false }, input: Object {"path": String("a")}, folder: None, is_final: false, too_large: None })
     ToolEnd { call: "c1", ok: true }
     FileChange { path: "src/a.rs", change: Created }
     Question { request: "q1", question: "Which?", options: ["a", "b"], closed: false, waits_ms: None }

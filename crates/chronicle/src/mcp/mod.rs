@@ -28,6 +28,8 @@ use wire::{Call, McpRequest};
 
 /// Most calls that wait for an answer at once.
 const CALLS_MAX: usize = 16;
+/// How much of the end of a line that is too long is looked at.
+const END_MAX: usize = 256;
 /// How often somebody who reads the answers is looked for, once nothing more is asked.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// What an agent with no supervisor is to do.
@@ -65,6 +67,20 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Skips the rest of a line, and returns how it ends.
+fn skip_line(input: &mut impl BufRead, begun: &[u8]) -> io::Result<Vec<u8>> {
+    let mut end: Vec<u8> = begun[begun.len().saturating_sub(END_MAX)..].to_vec();
+    while end.last() != Some(&b'\n') {
+        let mut part = Vec::new();
+        if input.by_ref().take(LINE_MAX).read_until(b'\n', &mut part)? == 0 {
+            break;
+        }
+        end.extend_from_slice(&part[part.len().saturating_sub(END_MAX)..]);
+        end.drain(..end.len().saturating_sub(END_MAX));
+    }
+    Ok(end)
+}
+
 impl SignalServer {
     fn serve(self: &Arc<Self>, input: &mut impl BufRead) -> io::Result<()> {
         loop {
@@ -74,9 +90,15 @@ impl SignalServer {
                 return Ok(());
             }
             if line.len() as u64 > LINE_MAX {
-                let why = format!("a line is longer than {LINE_MAX} bytes");
                 // The rest of it would be read as another line.
-                return self.say(&wire::error(&Value::Null, wire::PARSE, &why));
+                let end = skip_line(input, &line)?;
+                let why = format!("the call is longer than {LINE_MAX} bytes: say it shorter");
+                // As an answer to the call, so that its model reads it, and the server lives on.
+                match wire::id_of_long(&line, &end) {
+                    Value::Null => self.say(&wire::error(&Value::Null, wire::PARSE, &why))?,
+                    id => self.answer(&id, Err(why))?,
+                }
+                continue;
             }
             // Some clients separate messages by empty lines.
             if line.trim_ascii().is_empty() {

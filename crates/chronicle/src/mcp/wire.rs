@@ -34,6 +34,25 @@ pub(super) struct Call {
     pub(super) name: Option<String>,
 }
 
+/// The id of a message that is too long to be read, by how it begins and ends: clients write it in either place.
+pub(super) fn id_of_long(start: &[u8], end: &[u8]) -> Value {
+    const NAME: &str = "\"id\":";
+    let (start, end) = (String::from_utf8_lossy(start), String::from_utf8_lossy(end));
+    let is_id = |id: &Value| id.is_string() || id.is_number();
+    let first = |text: &str| {
+        let id = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?;
+        id.ok().filter(is_id)
+    };
+    // Only where nothing of the message's own can stand before it.
+    let rest = start.strip_prefix('{').unwrap_or_default();
+    let rest = rest.strip_prefix("\"jsonrpc\":\"2.0\",").unwrap_or(rest);
+    let at_start = rest.strip_prefix(NAME).and_then(first);
+    let at_end = end.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once(NAME));
+    // The last thing in the message: a text that only looks like it is followed by more.
+    let at_end = at_end.and_then(|(_, id)| serde_json::from_str::<Value>(id).ok()).filter(is_id);
+    at_start.or(at_end).unwrap_or(Value::Null)
+}
+
 /// What is wrong with a message: its id, the code, the words.
 pub(super) type Wrong = (Value, i64, String);
 
@@ -133,6 +152,18 @@ mod tests {
             Err((id, code, why)) => error(&id, code, &why).to_string(),
         };
         lines.iter().map(answer).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_id_of_a_long_message_is_found_at_either_end() {
+        let id = |start: &str, end: &str| id_of_long(start.as_bytes(), end.as_bytes());
+        let method = r#"{"method":"tools/call","params":{"x"#;
+        assert_eq!(id(method, "xx\"}},\"jsonrpc\":\"2.0\",\"id\":7}\n"), json!(7));
+        assert_eq!(id(method, "xx\"}},\"jsonrpc\":\"2.0\",\"id\":\"a\"}"), json!("a"));
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id":8,"method":"tools"#, "xx\"}}}"), json!(8));
+        assert_eq!(id(r#"{"id":"b","jsonrpc":"2.0""#, "xx\"}}}"), json!("b"));
+        assert_eq!(id(method, "xx \"id\":7 xx\"}}}"), Value::Null);
+        assert_eq!(id(method, "xx"), Value::Null);
     }
 
     #[test]

@@ -210,6 +210,47 @@ pub(crate) fn assert_ran_unjudged(yard: &AgentYard, said: Said, call: &str) -> S
     said
 }
 
+/// More than a line of an agent may have.
+pub(crate) const LARGE: usize = 5_000_000;
+pub(crate) const TOO_LARGE: &str = "its input is too large to be judged (";
+
+/// A call that nobody can read as a whole is denied with that reason, and its worker goes on.
+fn is_told_that_a_call_is_too_large(kind: Kind) {
+    let large = kind.write("large.txt", &"x".repeat(LARGE));
+    let yard = yard(kind, &[large, kind.write("small.txt", "small\n")], &[]);
+    yard.exits(yard.run(), 0);
+    let session = &yard.session;
+    assert!(!session.has("large.txt"), "it ran");
+    assert_eq!(session.read("small.txt"), "small\n");
+    session.chronicle(&["log", "--tools"]).exits(0).prints(TOO_LARGE);
+    assert_eq!(session.events_of("attempt_started").len(), 1);
+    let told: Vec<String> =
+        yard.server.asked()[1].results().into_iter().map(str::to_owned).collect();
+    assert!(told.iter().any(|it| it.contains(TOO_LARGE)), "{told:?}");
+    let ended = session.events_of("attempt_ended");
+    assert!(
+        ended[0]["data"]["not_understood"].as_u64().unwrap_or(0) == 0,
+        "{}",
+        yard.transcripts()
+    );
+    session.assert_whole();
+}
+
+#[test]
+fn needs_claude_is_told_that_a_call_is_too_large() {
+    is_told_that_a_call_is_too_large(Kind::Claude);
+}
+
+#[test]
+fn needs_pi_old_is_told_that_a_call_is_too_large() {
+    is_told_that_a_call_is_too_large(Kind::PiOld);
+}
+
+#[test]
+fn needs_pi_new_is_told_that_a_call_is_too_large() {
+    is_told_that_a_call_is_too_large(Kind::PiNew);
+}
+
 #[test]
 fn needs_pi_old_is_judged_again_when_an_extension_changes_a_call() {
     is_judged_again_when_an_extension_changes_a_call(Kind::PiOld);

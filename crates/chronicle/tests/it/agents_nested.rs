@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agents_background::until_a_turn_ended;
-use crate::agents_guards::{assert_ran_unjudged, claude_hooks, yard};
+use crate::agents_guards::{LARGE, TOO_LARGE, assert_ran_unjudged, claude_hooks, yard};
 use crate::agents_yard::{AgentYard, Kind, talk};
 use crate::session::{Said, Started, until};
 
@@ -104,6 +104,19 @@ fn needs_claude_ends_each_call_of_a_nested_sub_agent() {
 #[test]
 fn needs_claude_ends_each_call_of_a_workflow() {
     each_call_ends_once(Who::Workflow);
+}
+
+/// A hook is asked about a call that is too large to be read: it is denied, and the sub-agent goes on.
+#[test]
+fn needs_claude_denies_what_is_too_large_in_a_nested_sub_agent() {
+    let large = format!("touch large.txt # {}", "x".repeat(LARGE));
+    let yard = Who::Nested.yard(&[&large, "touch small.txt"]);
+    yard.exits(Who::Nested.run(&yard), 0);
+    assert!(!yard.session.has("large.txt") && yard.session.has("small.txt"));
+    let log = yard.session.chronicle(&["log", "--tools"]).exits(0);
+    log.prints("a1 was denied `Bash`: ").prints(TOO_LARGE);
+    assert_eq!(yard.session.events_of("attempt_started").len(), 1);
+    yard.session.assert_whole();
 }
 
 /// While a person is asked about what a hook made of a call, another hook gives leave. The call runs, and fails: that it was denied

@@ -133,6 +133,29 @@ fn calls_in_flight_are_answered_though_the_input_has_ended() {
     }
 }
 
+/// One that is too long is refused under its id, and those behind it are answered as ever.
+#[test]
+fn a_call_that_is_too_long_is_refused_and_the_server_lives_on() {
+    let session = Session::with(ONE, "work: [{complete: {summary: worked}}]");
+    session.run().exits(0);
+    let long = "x".repeat(1_000_000);
+    let calls = format!(
+        "{{\"method\":\"tools/call\",\"params\":{{\"name\":\"workflow_status\",\"x\":\"{long}\"}},\"jsonrpc\":\"2.0\",\"id\":1}}\n\
+         {{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}}\n{long}\n\
+         {{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}}\n"
+    );
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.arg("mcp").env("CHRONICLE_SECRET", "s");
+    command.env("CHRONICLE_RUN_FOLDER", session.run_file(""));
+    let said = session.start(command, &calls).wait().exits(0);
+    let answers = said.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answers: Vec<Value> = answers.collect();
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&json!(1), &json!(2), &Value::Null, &json!(3)], "{answers:?}");
+    let text = answers[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(answers[0]["result"]["isError"] == true && text.contains("say it shorter"), "{text}");
+}
+
 /// A call is its content, not its id: what comes under the id of another would get its answer, and be lost.
 #[test]
 fn another_call_under_a_known_id_is_refused() {

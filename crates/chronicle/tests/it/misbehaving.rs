@@ -147,6 +147,48 @@ fn a_call_that_was_denied_and_ran_is_not_told_as_one_that_nobody_asked_for() {
     session.assert_whole();
 }
 
+/// Says a line with a text that is longer than a line may be, at `LARGE`.
+fn long(line: &str) -> String {
+    let (head, tail) = line.split_once("LARGE").unwrap();
+    format!(
+        "printf '%s' '{head}'; head -c 5000000 /dev/zero | tr '\\0' x; printf '%s\\n' '{tail}'; read -r answer; \
+         printf '%s\\n' \"$answer\" >> answers\n"
+    )
+}
+
+#[test]
+fn what_is_too_large_to_be_judged_is_denied_with_that_reason() {
+    let session = Session::with("{name: One, phases: {work: {}}}", "{}");
+    let call =
+        long(r#"{"type":"permission","id":"x","tool":"bash","input":{"command":"ls LARGE"}}"#);
+    let signal = r#"{"type":"signal","id":"y","tool":"workflow_snapshot","arguments":{"findings":["LARGE"]}}"#;
+    session.write("large.sh", says(&(call + &long(signal))));
+    session.chronicle(&["run", "main", "the task", "--agent", "command:sh large.sh"]).exits(0);
+    let answers = session.read("answers");
+    let answers: Vec<&str> = answers.lines().collect();
+    assert!(answers[0].contains(r#""answer":"deny""#), "{answers:?}");
+    assert!(answers[0].contains("its input is too large to be judged (50000"), "{answers:?}");
+    assert!(answers[1].contains(r#""answer":"refused""#), "{answers:?}");
+    assert!(answers[1].contains("too large"), "{answers:?}");
+    session
+        .chronicle(&["log", "--tools"])
+        .exits(0)
+        .prints("a1 was denied `bash`: its input is too");
+    session.assert_whole();
+}
+
+/// Nobody knows whom to answer: that is said at once, and not after a long silence.
+#[test]
+fn a_question_that_hides_its_id_behind_too_much_breaks_the_protocol() {
+    let session = Session::with(NO_SHELL, "{}");
+    let call =
+        long(r#"{"type":"permission","input":{"command":"ls LARGE"},"id":"x","tool":"bash"}"#);
+    session.write("large.sh", says(&call));
+    let said = session.chronicle(&["run", "main", "the task", "--agent", "command:sh large.sh"]);
+    said.exits(4).talks("broke the protocol").talks("cannot be answered");
+    session.assert_whole();
+}
+
 /// Asks once, waits for the word of the test, then asks and signals whatever it likes. It does not end at SIGTERM.
 const STUBBORN: &str = r#"
     trap '' TERM

@@ -65,14 +65,6 @@ impl<'a> After<'a> {
     }
 }
 
-/// The request in the start of a line that was too long to be kept: it waits for an answer as any other does.
-pub(super) fn long_request(start: &str) -> Option<&str> {
-    let start = start.strip_prefix(r#"{"type":"control_request","request_id":""#)?;
-    let (request, rest) = start.split_once('"')?;
-    let rest = rest.strip_prefix(r#","request":{"subtype":"hook_callback","callback_id":""#)?;
-    rest.strip_prefix(HOOK).filter(|rest| rest.starts_with('"')).map(|_| request)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -96,17 +88,5 @@ mod tests {
         assert_eq!(After::of(&told), Some(After::Batch(Vec::new())));
         told["agent_id"] = json!("a1");
         assert_eq!(After::of(&told), Some(After::Batch(vec!["c1"])));
-    }
-
-    #[test]
-    fn a_long_line_names_its_request_at_the_start() {
-        let line = |hook: &str| {
-            format!(
-                r#"{{"type":"control_request","request_id":"r1","request":{{"subtype":"hook_callback","callback_id":"{hook}","input":{{"#
-            )
-        };
-        assert_eq!(long_request(&line(HOOK)), Some("r1"));
-        assert_eq!(long_request(&line("chronicle")), None);
-        assert_eq!(long_request(&line("chronicle-after-all")), None);
     }
 }

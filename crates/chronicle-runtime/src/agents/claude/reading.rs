@@ -119,17 +119,9 @@ impl ClaudeReader {
         }
     }
 
-    /// What is known of a line that was too long to be kept, such as that of a large file that was read or changed. Without it the
-    /// call would stay open, and the worker would be stopped for it.
-    fn long(&mut self, line: &str) -> Option<Vec<Seen>> {
-        let (_, start) = line.strip_prefix("[a line of ")?.split_once("] ")?;
-        if let Some(request) = after::long_request(start) {
-            self.waiting.pass(request);
-            return Some(alive());
-        }
-        let call = start.strip_prefix(LONG_RESULT)?.split('"').next().filter(|call| fits(call))?;
-        let end = Seen::ToolEnd { call: call.to_owned(), ok: true };
-        Some(if is_in(&self.ended, call) { alive() } else { vec![end] })
+    /// Whether the end of a call was told by a hook.
+    pub(super) fn has_ended(&self, call: &str) -> bool {
+        is_in(&self.ended, call)
     }
 
     /// A piece of the model's answer as it comes.
@@ -223,7 +215,7 @@ impl ClaudeReader {
         vec![Seen::Usage { scope: Scope::Message(told.0), usage: told.1, model }]
     }
 
-    fn question(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn question(&mut self, message: &Value) -> Vec<Seen> {
         let request = &message["request"];
         let Some(by) = Lock::of(request) else { return self.told(message) };
         let (tool, input, is_sub_agent) = by.call(request);
@@ -426,7 +418,7 @@ impl ClaudeReader {
     }
 
     /// The end of a turn. What the session has spent comes first; it has its sub-agents in it, the turn's own sum has not.
-    fn result(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn result(&mut self, message: &Value) -> Vec<Seen> {
         let mut seen: Vec<Seen> = totals::at_the_end(message).into_iter().collect();
         let reason = text(message, "terminal_reason").unwrap_or_default();
         // An interrupt of ours, which Claude reports as an error. The turn has ended as it was told to.
@@ -459,9 +451,6 @@ fn was_kept_from_running(message: &Value, call: &str) -> bool {
             && text(it, "non_execution_kind").is_some_and(|kind| KEPT_FROM_RUNNING.contains(&kind))
     })
 }
-
-/// How the line of a tool that worked begins, up to the id of its call. A result that failed begins otherwise, and is short.
-const LONG_RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":""#;
 
 fn is_in(calls: &VecDeque<String>, call: &str) -> bool {
     calls.iter().any(|it| it == call)
@@ -561,16 +550,6 @@ fn class_of(message: &Value, reason: &str, text: &str) -> CrashClass {
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn the_end_of_a_tool_is_known_from_the_start_of_a_long_line() {
-        let long = r#"[a line of 5000000 bytes, not kept] {"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"The fi"#;
-        let end = Seen::ToolEnd { call: "toolu_1".to_owned(), ok: true };
-        assert_eq!(ClaudeReader::default().read(long), vec![end]);
-        let other =
-            r#"[a line of 5000000 bytes, not kept] {"type":"control_request","request_id":"q"#;
-        assert!(matches!(&ClaudeReader::default().read(other)[..], [Seen::NotUnderstood { .. }]));
-    }
-
     use serde_json::json;
 
     use super::*;
@@ -672,15 +651,6 @@ mod tests {
         let end = Seen::ToolEnd { call: "c1".to_owned(), ok: false };
         assert_eq!(reader.read(&batch), [end]);
         assert_eq!(reader.read(&batch), alive(), "it ends once");
-    }
-
-    #[test]
-    fn a_long_line_of_a_hook_is_answered() {
-        let mut reader = ClaudeReader::default();
-        let long = r#"[a line of 5000000 bytes, not kept] {"type":"control_request","request_id":"r7","request":{"subtype":"hook_callback","callback_id":"chronicle-after","input":{"se"#;
-        assert_eq!(reader.read(long), alive());
-        let lines = reader.lock_mut().take_lines();
-        assert!(matches!(&lines[..], [line] if line.contains("\"r7\"")), "{lines:?}");
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl PiReader {
     pub(super) fn read(&mut self, line: &str) -> Vec<Seen> {
         let message = match line::parse(line) {
             Ok(message) => message,
-            Err(seen) => return seen,
+            Err(seen) => return self.long(line).unwrap_or(seen),
         };
         match text(&message, "type") {
             Some("response") => {
@@ -218,14 +218,14 @@ impl PiReader {
         }
     }
 
-    fn tool_start(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn tool_start(&mut self, message: &Value) -> Vec<Seen> {
         if let Some(id) = text(message, "toolCallId").filter(|id| fits(id)) {
             keep(&mut self.running, id.to_owned());
         }
         alive()
     }
 
-    fn tool_end(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn tool_end(&mut self, message: &Value) -> Vec<Seen> {
         let id = text(message, "toolCallId").unwrap_or_default();
         let ok = message["isError"] != true;
         let mut seen = self.closed_with(id);
@@ -273,7 +273,7 @@ impl PiReader {
         over.into_iter().map(|open| Seen::Withdrew { request: open.id }).collect()
     }
 
-    fn dialog(&mut self, message: &Value) -> Vec<Seen> {
+    pub(super) fn dialog(&mut self, message: &Value) -> Vec<Seen> {
         let request = text(message, "id").unwrap_or_default();
         let asked = text(message, "placeholder").and_then(|it| serde_json::from_str(it).ok());
         match (text(message, "method"), text(message, "title"), asked) {
@@ -319,7 +319,7 @@ impl PiReader {
         }
     }
 
-    fn permission(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
+    pub(super) fn permission(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
         let Some((call, tool)) = names(asked) else { return unanswerable() };
         self.wait(call, Dialog::Permission, request);
         let changes = matches!(tool, "edit" | "write");
@@ -330,7 +330,7 @@ impl PiReader {
         )]
     }
 
-    fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
+    pub(super) fn signal(&mut self, request: &str, asked: &Value) -> Vec<Seen> {
         let Some((call, tool)) = names(asked) else { return unanswerable() };
         self.wait(call, Dialog::Signal, request);
         let signal = signal::parse(tool, &asked["input"]);
@@ -451,7 +451,7 @@ fn never_ran(words: &str) -> bool {
         || words.starts_with("Validation failed")
 }
 
-fn names(asked: &Value) -> Option<(&str, &str)> {
+pub(super) fn names(asked: &Value) -> Option<(&str, &str)> {
     let named = |field| text(asked, field).filter(|name| fits(name));
     Some((named("id")?, named("tool")?))
 }

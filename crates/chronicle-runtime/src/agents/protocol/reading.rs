@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{FROM_AGENT, PROTOCOL};
 use crate::agents::figures::usd_micros;
+use crate::agents::long::{LongLine, long};
 use crate::agents::{LINE_MAX, NAME_MAX, PATH_MAX, RawCall, Seen};
 
 /// Most options that are shown to a person.
@@ -20,7 +21,40 @@ const OPTIONS_MAX: usize = 20;
 
 /// Parses one line. Work before the session was named breaks the protocol: it could not be resumed.
 pub(super) fn read(line: &str, session_named: bool) -> Seen {
-    understand(line, session_named).unwrap_or_else(|why| Seen::NotUnderstood { why })
+    let read = match long(line) {
+        Some(line) => understand_start(line, session_named),
+        None => understand(line, session_named),
+    };
+    read.unwrap_or_else(|why| Seen::NotUnderstood { why })
+}
+
+/// Parses the start of a line that was too long to be kept. What waits for an answer gets one, and the end of a call is an end.
+fn understand_start(line: LongLine, session_named: bool) -> Result<Seen, String> {
+    let LongLine { bytes, message } = line;
+    let kind = message.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let waits = ["permission", "signal", "question"].contains(&kind.as_str());
+    if !waits && !["tool_call", "tool_end"].contains(&kind.as_str()) {
+        return Err(format!("a line of {bytes} bytes; the limit is {LINE_MAX}"));
+    }
+    let seen = match by_type(&kind, message) {
+        Ok(Seen::Permission(raw)) => {
+            Seen::Permission(Box::new(RawCall { too_large: Some(bytes), ..*raw }))
+        }
+        Ok(Seen::ToolCall(raw)) => {
+            Seen::ToolCall(Box::new(RawCall { too_large: Some(bytes), ..*raw }))
+        }
+        Ok(Seen::Signal { request, .. }) => {
+            let why = format!("its arguments are too large ({bytes} bytes): say it shorter");
+            Seen::Signal { request, signal: Signal::Malformed(why) }
+        }
+        Ok(seen) => seen,
+        // It waits for an answer, and nobody knows under which id.
+        Err(why) if waits => broken(format!(
+            "`{kind}` of {bytes} bytes cannot be answered: {why}; its names must come before the rest"
+        )),
+        Err(why) => return Err(why),
+    };
+    Ok(if session_named { seen } else { broken(format!("`{kind}` came before `session`")) })
 }
 
 fn understand(line: &str, session_named: bool) -> Result<Seen, String> {

@@ -16,7 +16,7 @@ use super::bills::Bills;
 use super::held::{Held, goes_on, is_between, piece};
 use super::verdicts::{Leave, Said, Verdicts};
 use crate::activity::Bit;
-use crate::agents::{RawCall, Seen};
+use crate::agents::{RawCall, Seen, not_kept};
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
 use crate::process::{Control, OutputLines, ReadLine};
@@ -89,9 +89,7 @@ impl<'a> AgentReader<'a> {
     fn line(&mut self, line: ReadLine, is_stopped: bool) {
         let text = match line {
             ReadLine::Line(text) | ReadLine::NotUtf8 { text } => text,
-            ReadLine::TooLong { start, bytes } => {
-                format!("[a line of {bytes} bytes, not kept] {start}")
-            }
+            ReadLine::TooLong { start, bytes } => not_kept(bytes, &start),
         };
         let AgentShared { context, attempt, transcript, .. } = self.shared;
         // Redacted before it is parsed: whatever the adapter reports from this line goes to the ledger.

@@ -150,6 +150,15 @@ impl TreesError {
         Self::Damaged { path: dir, what: "use its own files", why }
     }
 
+    /// The error for a folder of somebody else's in the place of our repository.
+    fn in_the_way(dir: &Path) -> Self {
+        let why = format!(
+            "`{}` is a folder with something else in it, and nobody but Chronicle writes there: move it away",
+            dir.display()
+        );
+        Self::Damaged { path: dir.to_owned(), what: "use its own files", why }
+    }
+
     /// The whole error chain in one line, for the ledger.
     pub(crate) fn told(&self) -> String {
         let mut text = self.to_string();

@@ -120,7 +120,11 @@ impl Trees {
         let git = Git { dir: half.clone(), ..self.git.clone() };
         let init = git.call(&half.join("index"), &[], &["init", "--quiet", "--template="]);
         git.run("make a repository", init)?;
-        let _ = fs::remove_dir_all(&self.git.dir);
+        // Only if it is empty: whatever else is there was put there by somebody, and may be all that they have of it.
+        let _ = fs::remove_dir(&self.git.dir);
+        if fs::symlink_metadata(&self.git.dir).is_ok_and(|it| it.is_dir()) {
+            return Err(TreesError::in_the_way(&self.git.dir));
+        }
         // Made elsewhere and moved: a repository is there completely or not at all.
         fs::rename(&half, &self.git.dir).map_err(TreesError::io(&self.git.dir))
     }

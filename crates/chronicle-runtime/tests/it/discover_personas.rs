@@ -156,7 +156,10 @@ fn a_persona_that_nobody_has_is_an_error_natively_and_in_chains_and_elsewhere_ma
             "phases: [{id: a, persona: scuot, followups: [skout]}]",
         ),
         ("proj/.chronicle/workflows/o.yaml", "phases: [{id: a, workflow: n}]"),
-        ("proj/.chronicle/workflows/p.yaml", "phases: [{id: a, persona: You look.}]"),
+        (
+            "proj/.chronicle/workflows/p.yaml",
+            "phases: [{id: a, persona: You look., availableProfiles: [Scout, nosuch]}]",
+        ),
         ("proj/.pi/chronicle/workflows/t.json", template),
         ("proj/.pi/agents/agent-chain.yaml", "c: {steps: [{agent: nobody here, prompt: x}]}"),
         ("proj/.pi/agents/teams.yaml", "all of them: [scout, skuot]"),
@@ -172,6 +175,7 @@ fn a_persona_that_nobody_has_is_an_error_natively_and_in_chains_and_elsewhere_ma
           error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:18: no persona is called `scuot` (hint: did you mean `scout`?)
           error[unknown-persona] proj/.chronicle/workflows/n.yaml:1:34: no persona is called `skout` (hint: did you mean `scout`?)
         p < proj/.chronicle/workflows/p.yaml
+          warning[unknown-persona] proj/.chronicle/workflows/p.yaml:1:38: no persona is called `nosuch`: no sub-agent can be of it (hint: `chronicle list` shows the personas; a text has several words)
         t < proj/.pi/chronicle/workflows/t.json
           warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:19: no persona is called `old hand`: the worker may only read (hint: `chronicle list` shows the personas; a text has several words)
           warning[unknown-persona] proj/.pi/chronicle/workflows/t.json:1:62: no persona is called `Scuot`: the worker may only read (hint: did you mean `scout`?)

@@ -464,6 +464,22 @@ fn needs_git_what_a_killed_git_left_blocks_nobody() {
     assert_eq!(record(&yard.trees()), after);
 }
 
+/// What somebody put in the place of our repository may be all that they have of it.
+#[test]
+fn needs_git_a_folder_of_somebody_else_in_its_place_is_named_and_stays() {
+    let yard = Yard::new();
+    yard.write(".chronicle/trees.git/notes.txt", "mine\n");
+    yard.write("file", "one\n");
+    let why = Trees::open(&yard.root).map(drop).unwrap_err().to_string();
+    assert!(why.contains("trees.git` is a folder with something else in it"), "{why}");
+    assert!(why.contains("move it away"), "{why}");
+    assert_eq!(yard.read(".chronicle/trees.git/notes.txt"), "mine\n");
+    fs::rename(yard.shadow(), yard.root.join(".chronicle/away")).unwrap();
+    // An empty one is nobody's.
+    fs::create_dir(yard.shadow()).unwrap();
+    record(&yard.trees());
+}
+
 #[test]
 fn needs_git_only_unneeded_trees_are_removed() {
     let yard = Yard::new();

@@ -7,7 +7,7 @@ use chronicle_core::event::budget::Lack;
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{GateKind, GrantScope};
 use chronicle_core::view::GateRow;
-use chronicle_core::words;
+use chronicle_core::words::{self, GateWay};
 use chronicle_runtime::handle::{self, RunFolder, agents, definitions};
 use clap::Args;
 
@@ -300,11 +300,29 @@ fn place(words: &[String]) -> Result<Option<Place>, Failure> {
 pub(super) fn cmd_go(setting: &Setting, args: GoArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Said)?;
     let command = match (place(&words)?, args.loops) {
-        (place, Some(more)) => Command::Loops { place, more },
+        (place, Some(more)) => {
+            check_rounds(&folder, place.as_ref())?;
+            Command::Loops { place, more }
+        }
         (Some(place), None) => Command::Go { place, note: args.note },
         (None, None) => return Err(no_place(&folder)),
     };
     tell(setting, &folder, &command)
+}
+
+/// More rounds are of no use to a place that waits for something else: whoever allows them there means something else, too.
+fn check_rounds(folder: &RunFolder, place: Option<&Place>) -> Result<(), Failure> {
+    let Some((place, (view, _))) = place.zip(handle::view(folder).ok()) else { return Ok(()) };
+    let waits = |row: &&GateRow| row.place == *place && row.kind == GateKind::Intervention;
+    match view.needs_you.iter().find(waits) {
+        Some(row) if !row.ways.contains(&GateWay::Loops) => Err(Failure::usage(format!(
+            "{} at `{place}` does not wait for more rounds: {}",
+            row.gate,
+            words::about(row.kind, &row.about)
+        ))
+        .hint(row.next.clone())),
+        _ => Ok(()),
+    }
 }
 
 /// `go` without a place: where the run can go.
@@ -320,7 +338,7 @@ fn no_place(folder: &RunFolder) -> Failure {
 }
 
 pub(super) fn cmd_cancel(setting: &Setting, args: &CancelArgs) -> Result<Exit, Failure> {
-    let (folder, words) = meant(setting, &args.words, Among::Open, Rest::Optional)?;
+    let (folder, words) = meant(setting, &args.words, Among::Left, Rest::Optional)?;
     // Killed before its first line: there is nothing to write that it was given up.
     if handle::discard(&folder)? {
         return say_removed(setting, folder.id.short());

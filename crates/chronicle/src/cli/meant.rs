@@ -28,6 +28,8 @@ pub(super) const SHOWN: usize = 8;
 pub(super) enum Among {
     /// Runs that are not over.
     Open,
+    /// The same, and one that never started if there is no other.
+    Left,
     /// Those that wait for a person, if there are any.
     Waiting,
     /// Those with an open gate that the command answers, if there are any; otherwise as `Waiting`.
@@ -305,12 +307,14 @@ fn is_said(words: &[String], rest: Rest) -> bool {
 /// The only run that can be meant, given the gate that was named, if any.
 fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFolder, Failure> {
     let (mut all, mut unread): (Vec<(RunFolder, RunRow)>, Vec<Unread>) = Default::default();
+    let mut unborn: Vec<Unread> = Vec::new();
     for folder in setting.project.runs() {
         match handle::row(&folder) {
             Ok(row) if matches!(among, Among::All) || is_open(&row) => all.push((folder, row)),
             Err(error) if !is_unborn(&error) => unread.push((folder, error)),
-            // It is over, or never started: nothing can be said to it.
-            Ok(_) | Err(_) => {}
+            Err(error) => unborn.push((folder, error)),
+            // It is over: nothing can be said to it.
+            Ok(_) => {}
         }
     }
     let waiting: Vec<&(RunFolder, RunRow)> =
@@ -318,7 +322,9 @@ fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFold
     let meant: Vec<&(RunFolder, RunRow)> = match among {
         Among::Asked(fits) if !waiting.is_empty() => asked(waiting, gate, fits),
         Among::Waiting if !waiting.is_empty() => waiting,
-        Among::Asked(_) | Among::Waiting | Among::Open | Among::All => all.iter().collect(),
+        Among::Asked(_) | Among::Waiting | Among::Open | Among::Left | Among::All => {
+            all.iter().collect()
+        }
     };
     if meant.is_empty() && !unread.is_empty() {
         // Whether it is over cannot be known, so it may well be the one that is meant.
@@ -327,6 +333,11 @@ fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFold
     mention_unread(&unread);
     match meant.as_slice() {
         [(folder, _)] => Ok(folder.clone()),
+        // Killed in its first moments, and the only one that can be meant.
+        [] if unborn.len() == 1 => {
+            let (folder, error) = unborn.remove(0);
+            if matches!(among, Among::Left) { Ok(folder) } else { Err(error.into()) }
+        }
         meant => Err(none_or_several(setting, meant)),
     }
 }

@@ -27,7 +27,12 @@ fn a_run_without_a_first_line_is_told_and_removed() {
         let said = session.chronicle(&[command, &run]).exits(2).talks("it never started");
         said.talks(&format!("`chronicle cancel {run}` removes it"));
     }
+    session.chronicle(&["go", "work"]).exits(2).talks("it never started");
     session.chronicle(&["cancel", &run]).exits(0).prints("removed, since it never started");
+    assert_eq!(session.runs(), [""; 0]);
+    let session = unborn();
+    // The only one that can be meant.
+    session.chronicle(&["cancel"]).exits(0).prints("removed, since it never started");
     assert_eq!(session.runs(), [""; 0]);
     session.chronicle(&["runs", "--all"]).exits(0).talks("No runs here yet");
 }

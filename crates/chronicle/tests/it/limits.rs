@@ -38,6 +38,23 @@ fn the_readmes_loop_goes_back_three_times_and_every_repair_is_tested() {
     session.assert_whole();
 }
 
+/// Rounds and agents are taken only where they can be of use.
+#[test]
+fn what_a_place_does_not_wait_for_is_refused() {
+    let workflow = "name: One\nphases: {test: {run: command, commands: ['false'], next: [done]}}\n";
+    let session = Session::with(workflow, "{}");
+    session.run().exits(4);
+    let (run, lines) = (session.short(), session.ledger_lines());
+    let said = session.chronicle(&["go", &run, "test", "--loops", "+1"]).exits(2);
+    said.talks("g1 at `test` does not wait for more rounds")
+        .talks(&format!("chronicle retry {run}"));
+    let said = session.chronicle(&["retry", &run, "--agent", "command:true"]).exits(2);
+    said.talks("runs commands, and no agent: `retry` without `--agent` tries it again");
+    assert_eq!(session.ledger_lines(), lines);
+    session.chronicle(&["retry", &run]).exits(0);
+    session.assert_whole();
+}
+
 #[test]
 fn the_same_words_and_the_same_help_again_and_again_end_at_a_person() {
     let limits = "limits: {nudges: 1, retries: 0, followups: 2}";

@@ -22,6 +22,8 @@ pub(super) struct PersonaUse {
     format: Format,
     /// True if the phase was already reported as undefined.
     is_told: bool,
+    /// True if the worker is only told that its own sub-agents may be of that persona.
+    is_profile: bool,
 }
 
 /// KnownPersonas of the personas that there are.
@@ -51,13 +53,22 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<P
             let at = draft.locate(Some(id), "persona");
             let phase_id = Some(phase.id.clone());
             let (name, is_told) = (name.to_owned(), phase.implicit);
-            asked.push(PersonaUse { name, phase: phase_id, at, format, is_told });
+            let is_profile = false;
+            asked.push(PersonaUse { name, phase: phase_id, at, format, is_told, is_profile });
         }
+        // Files of other programs name profiles of theirs.
+        let profiles = phase.available_profiles.iter().flatten();
+        asked.extend(profiles.filter(|_| format == Format::Native).map(|name| {
+            let at = draft.locate(Some(id), "availableProfiles");
+            let (phase, is_told, is_profile) = (None, false, true);
+            PersonaUse { name: name.clone(), phase, at, format, is_told, is_profile }
+        }));
         // A phase of the same workflow can help as well, without a persona of that name.
         let helpers = phase.followups.iter().flatten().filter(|it| !is_done_by(workflow, it));
         asked.extend(helpers.map(|name| {
             let at = draft.locate(Some(id), "followups");
-            PersonaUse { name: name.clone(), phase: None, at, format, is_told: false }
+            let (phase, is_told, is_profile) = (None, false, false);
+            PersonaUse { name: name.clone(), phase, at, format, is_told, is_profile }
         }));
     }
     asked
@@ -89,6 +100,10 @@ pub(super) fn tell(
         let at = Span { source: one.at.source + sources, ..one.at };
         let name = quoted(&one.name);
         let finding = match one.format {
+            _ if one.is_profile => {
+                let message = format!("no persona is called {name}: no sub-agent can be of it");
+                Finding::warning("unknown-persona", at, message)
+            }
             Format::Native | Format::Chain => {
                 Finding::error("unknown-persona", at, format!("no persona is called {name}"))
             }
@@ -118,7 +133,7 @@ pub(super) fn tell(
 
 /// Restricts workers with unknown personas to reading, and removes the unknown names.
 pub(super) fn restrict(workflow: &mut Workflow, asked: &[PersonaUse], personas: KnownPersonas<'_>) {
-    for one in asked.iter().filter(|one| !is_there(one, personas)) {
+    for one in asked.iter().filter(|one| !one.is_profile && !is_there(one, personas)) {
         match &one.phase {
             Some(id) => {
                 workflow.phases.iter_mut().filter(|it| it.id == *id).for_each(restrict_phase);

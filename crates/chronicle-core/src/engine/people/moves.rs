@@ -55,7 +55,7 @@ pub(in crate::engine) fn retry(
     let Some(phase) = scratch.state().phase_at(&place) else {
         return Answer::Refused(format!("there is no phase at `{place}`: use `go` with a phase"));
     };
-    if let Err(why) = check_from(phase, wish.from) {
+    if let Err(why) = check_from(phase, wish.from).and_then(|()| check_agent(phase, wish.agent)) {
         return Answer::Refused(why);
     }
     if asks_again && let Some(refused) = say_beforehand(scratch, by, &place, wish) {
@@ -112,6 +112,21 @@ fn check_from(phase: &Phase, from: Option<u32>) -> Result<(), String> {
             words::goes_on(phase)
         )),
         _ => Err(format!("`{name}` runs no commands: `retry` without `--from` tries it again")),
+    }
+}
+
+/// Only a phase that an agent works at can have another one.
+fn check_agent(phase: &Phase, agent: Option<&String>) -> Result<(), String> {
+    let what = match phase.run {
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool => return Ok(()),
+        PhaseKind::Command => "runs commands, and no agent",
+        PhaseKind::Workflow => "is a workflow of its own, with agents of its own",
+        PhaseKind::Human => "is done by a person, and by no agent",
+    };
+    let name = &phase.name;
+    match agent {
+        None => Ok(()),
+        Some(_) => Err(format!("`{name}` {what}: `retry` without `--agent` tries it again")),
     }
 }
 

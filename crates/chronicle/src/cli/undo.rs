@@ -289,13 +289,21 @@ fn tell(plan: &UndoPlan) {
             Change::Deleted => "goes      ",
         };
         let from = file.from.as_ref().map_or_else(String::new, |from| format!("{from} -> "));
-        terminal::talk(&format!("  {does}  {from}{}", file.path));
+        let since = if plan.at_stake.contains(&file.path) { ", changed since" } else { "" };
+        terminal::talk(&format!("  {does}  {from}{}{since}", file.path));
     }
     let count = words::files(plan.changes.files.into());
     let count = words::lines_changed(&count, plan.changes.added, plan.changes.removed);
     terminal::talk(&format!("{count} in all."));
-    if !plan.at_stake.is_empty() {
-        terminal::talk(&format!("Changed since: {}", plan.at_stake.join(", ")));
+    let named = || plan.changes.list.iter().take(NAMED_MAX);
+    let others: Vec<&str> = plan
+        .at_stake
+        .iter()
+        .filter(|path| !named().any(|file| file.path == **path))
+        .map(String::as_str)
+        .collect();
+    if !others.is_empty() {
+        terminal::talk(&format!("Changed since, too: {}", others.join(", ")));
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) enum Said {
 /// Whether a call that has ended had leave to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// It had.
+    /// It was allowed, whatever came of it.
     Given,
     /// It was denied, and did not run.
     Refused,

@@ -35,6 +35,10 @@ const RUNNERS: &[&str] = &[
     "import_module",
     "importlib.util",
     "importlib.machinery",
+    "webbrowser.get",
+    "webbrowser.register",
+    "BackgroundBrowser",
+    "GenericBrowser",
     "runpy",
     "b64decode",
     "fromCharCode",
@@ -135,6 +139,40 @@ const WRITERS: &[&str] = &[
     "cpSync",
     "extractall",
     "os.open",
+    "hardlink_to",
+    "link_to(",
+    "utime",
+    "chown",
+    "mkdtempSync",
+    "fs.mkdtemp",
+    ".cp(",
+    "FileUtils.cp",
+    "FileUtils.ln",
+    "FileUtils.install",
+    "copy('",
+    "copy(\"",
+    "move('",
+    "move(\"",
+    "urlretrieve",
+    "unpack_archive",
+    "put_contents",
+    "vacuuminto",
+    "VACUUMINTO",
+    "to_csv(",
+    "to_json('",
+    "to_json(\"",
+    "to_parquet(",
+    "to_pickle(",
+    "to_excel(",
+    "savefig(",
+    ".save('",
+    ".save(\"",
+    "Bun.write",
+    "writeTextFile",
+    "writeSync",
+    "writev",
+    "\"+<",
+    "'+<",
 ];
 
 /// What can be told about a program.
@@ -150,13 +188,17 @@ pub(super) struct CodeSeen {
 
 /// Looks at a program.
 pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
+    // What is only searched for is not done.
+    let without = interpreter.starts_with("perl").then(|| without_patterns(code));
+    let whole = code;
+    let code = without.as_deref().unwrap_or(code);
     let has = |words: &'static [&'static str]| words.iter().find(|word| code.contains(**word));
-    let paths = texts(code);
+    let paths = texts(whole);
     let dense: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
     let remover = has(REMOVERS);
     let access = if remover.is_some() {
         Access::Delete
-    } else if WRITERS.iter().any(|word| dense.contains(word)) {
+    } else if WRITERS.iter().any(|word| dense.contains(word)) || links(&dense) || opens(&dense) {
         Access::Write
     } else {
         Access::Read
@@ -170,10 +212,10 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     }
     let runner = has(RUNNERS).or_else(|| has(SHELL_RUNNERS).filter(|_| is_shell_like));
     // In these languages a file may be the output of a program, or its input.
-    let opens = ["perl", "ruby"].iter().any(|name| interpreter.starts_with(name))
+    let pipes = ["perl", "ruby"].iter().any(|name| interpreter.starts_with(name))
         && code.contains("open")
         && paths.iter().any(|text| is_pipe(text));
-    let runner = runner.copied().or(opens.then_some("open"));
+    let runner = runner.copied().or(pipes.then_some("open"));
     let runner =
         runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
     // What it removes is not in its text.
@@ -191,6 +233,101 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let too_many =
         (paths.len() >= TEXTS_MAX).then(|| "its code is too large to be looked at".to_owned());
     CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
+}
+
+/// True if code uses the words that it is given.
+pub(super) fn uses_arguments(code: &str) -> bool {
+    ["argv", "ARGV", "ARGF", "shift", "<>"].iter().any(|word| code.contains(word))
+}
+
+/// True if code makes another name for a file, by which it can be written to. Who only follows a link does not.
+fn links(dense: &str) -> bool {
+    let calls = dense.match_indices("link(").chain(dense.match_indices("linkSync("));
+    let looks = |at: usize| ["read", "is", "is_"].iter().any(|it| dense[..at].ends_with(it));
+    calls.into_iter().any(|(at, _)| !looks(at))
+}
+
+/// True if code in JavaScript opens a file for more than reading, or takes some out of an archive.
+fn opens(dense: &str) -> bool {
+    let is_read = |mode: &str| {
+        let is_plain = ["'r'", "\"r\"", "'rs'", "\"rs\"", "O_RDONLY", "fs.constants.O_RDONLY"];
+        let is_other =
+            mode.starts_with(['(', '{']) || mode.starts_with("func") || mode.contains("=>");
+        is_plain.iter().any(|it| mode.starts_with(it)) || is_other
+    };
+    let more = |(at, word): (usize, &str)| {
+        let inside = dense.get(at + word.len()..).unwrap_or_default();
+        let quote = inside.chars().next().filter(|it| ['\'', '"', '`'].contains(it));
+        let after = quote.and_then(|quote| inside.get(1..)?.split_once(quote)).map(|(_, it)| it);
+        after.and_then(|it| it.strip_prefix(',')).is_some_and(|mode| !is_read(mode))
+    };
+    let is_archive = ["zipfile", "tarfile"].iter().any(|it| dense.contains(it));
+    dense.match_indices("openSync(").any(more)
+        || dense.match_indices("fs.open(").any(more)
+        || dense.match_indices("promises.open(").any(more)
+        || is_archive && dense.contains(".extract(")
+}
+
+/// Code of perl without what its patterns look for, and what it puts in the place of that. What may hold code stays.
+fn without_patterns(code: &str) -> String {
+    let mut out = String::new();
+    let mut rest = code;
+    while let Some(letter) = rest.chars().next() {
+        match pattern_at(&out, rest) {
+            Some(end) => {
+                out.push_str("//");
+                rest = rest.get(end..).unwrap_or_default();
+            }
+            None => {
+                out.push(letter);
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+/// How long a pattern is that stands here, if one does, and if nothing in it can be code.
+fn pattern_at(before: &str, rest: &str) -> Option<usize> {
+    let is_word = |it: char| it.is_alphanumeric() || "_$@%&>{'\"".contains(it);
+    let begins = before.chars().next_back().is_none_or(|it| !is_word(it));
+    let parts = match rest.find('/')? {
+        0 if begins_pattern(before) => 1,
+        1 if begins && rest.starts_with('m') => 1,
+        1 if begins && rest.starts_with(['s', 'y']) => 2,
+        2 if begins && rest.starts_with("qr") => 1,
+        2 if begins && rest.starts_with("tr") => 2,
+        _ => return None,
+    };
+    let mut at = rest.find('/')? + 1;
+    for _ in 0..parts {
+        at += end_of(rest.get(at..)?)? + 1;
+    }
+    let flags = rest[at..].chars().take_while(char::is_ascii_alphabetic).count();
+    let (inner, flags) = (&rest[..at], &rest[at..at + flags]);
+    let runs = flags.contains('e')
+        || ["{[", "(?{", "(??{", "${", "@{", "\n"].iter().any(|it| inner.contains(it));
+    (!runs).then_some(at + flags.len())
+}
+
+/// Where a part of a pattern ends.
+fn end_of(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.char_indices().find_map(|(at, letter)| {
+        let ends = letter == '/' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        ends.then_some(at)
+    })
+}
+
+/// True if a slash begins a pattern here, and is no division.
+fn begins_pattern(before: &str) -> bool {
+    let before = before.trim_end();
+    let words = ["if", "unless", "and", "or", "not", "grep", "split", "while", "until", "return"];
+    let last = before.rsplit(|it: char| !it.is_alphanumeric() && it != '_').next();
+    before.is_empty()
+        || before.ends_with(['(', '~', ',', '{', ';', '!', '&', '|', '?', ':'])
+        || last.is_some_and(|last| words.contains(&last))
 }
 
 /// True for the name of a file that means a program: `ls|`, `| sh` and `-|`.
@@ -253,6 +390,10 @@ const CLIENT_RUNNERS: &[&str] = &[
     "readfile",
     "writefile",
     "outfile",
+    "dumpfile",
+    "\\s ",
+    "pg_write",
+    "pg_ls",
     "load data",
     "system ",
     "source ",
@@ -262,10 +403,31 @@ const CLIENT_RUNNERS: &[&str] = &[
     "attach",
 ];
 
+/// Commands of `sqlite3` that write or read files. A name in a statement may end like one.
+const DOT_COMMANDS: &[&str] = &[
+    ".backup", ".save", ".clone", ".log", ".restore", ".excel", ".archive", ".ar", ".cd", ".trace",
+    ".www", ".session",
+];
+
+/// True if a word of a text begins so, and goes on with a blank or not at all.
+fn begins(text: &str, word: &str) -> bool {
+    let is_start =
+        |at: usize| text[..at].chars().next_back().is_none_or(|it| it.is_whitespace() || it == ';');
+    let is_end = |at: usize| text[at..].chars().next().is_none_or(char::is_whitespace);
+    text.match_indices(word).any(|(at, _)| is_start(at) && is_end(at + word.len()))
+}
+
 /// Statements for a database. What they do to its data is for the rules.
 fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
     let small = code.to_lowercase();
-    let runner = CLIENT_RUNNERS.iter().find(|word| small.contains(**word));
+    let runner = CLIENT_RUNNERS.iter().find(|word| small.contains(**word)).copied();
+    let runner = runner.or_else(|| DOT_COMMANDS.iter().find(|word| begins(&small, word)).copied());
+    let dense: Vec<&str> = small.split_whitespace().collect();
+    let dense = dense.join(" ");
+    let copies =
+        dense.contains("copy ") && [" to '", " from '"].iter().any(|it| dense.contains(it));
+    let vacuums = dense.contains("vacuum") && dense.contains(" into ");
+    let runner = runner.or(vacuums.then_some("vacuum into")).or(copies.then_some("copy"));
     let doubt = runner.map(|word| format!("its statements use `{}`", word.trim()));
     CodeSeen { access: Access::Read, paths, doubt }
 }

@@ -46,6 +46,8 @@ pub(super) enum Access {
     Read,
     /// Something that is not known. The program may do anything with it.
     Maybe,
+    /// Most likely creates or changes it.
+    Likely,
     /// Changes its rights or times.
     Meta,
     /// Creates or changes it.
@@ -58,6 +60,11 @@ impl Access {
     /// True if it surely changes something.
     pub(super) fn changes(self) -> bool {
         matches!(self, Self::Meta | Self::Write | Self::Delete)
+    }
+
+    /// True if it may change something, and nobody knows.
+    pub(super) fn may_change(self) -> bool {
+        matches!(self, Self::Maybe | Self::Likely)
     }
 }
 

@@ -23,6 +23,10 @@ use crate::definition::workflow::Tools;
 /// Most commands and paths of one call that are looked at. More is not ordinary work, and a person may look at it.
 const PARTS_MAX: usize = 2_000;
 
+/// Programs that print numbers and names only.
+const COUNTERS: [&str; 8] =
+    ["wc", "cksum", "sum", "b2sum", "md5sum", "sha1sum", "sha256sum", "sha512sum"];
+
 /// Judges a call. `lists` are those of the worker's phase and persona.
 pub fn judge(
     rules: &Compiled,
@@ -111,7 +115,7 @@ impl Judge<'_> {
             let changes = reach.access.changes() || by_link;
             // A word that only looks like a path is not known to be changed.
             let is_word = reach.is_guess && reach.extent == Extent::Named;
-            if is_word || !changes && reach.access != Access::Maybe {
+            if is_word || !changes && !reach.access.may_change() {
                 continue;
             }
             // What lies above is not removed where only some of it is.
@@ -248,9 +252,10 @@ impl Judge<'_> {
     /// True if nobody knows which path is meant, and it matters.
     fn is_unknown(&self, reach: &Reach) -> bool {
         let matters = match reach.access {
-            Access::Read => self.rules.hides_paths(),
+            // Sums and counts show nothing of what is in a file.
+            Access::Read => self.rules.hides_paths() && !COUNTERS.contains(&reach.by.as_str()),
             Access::Meta | Access::Write | Access::Delete => true,
-            Access::List | Access::Maybe => false,
+            Access::List | Access::Maybe | Access::Likely => false,
         };
         let is_named = reach.is_guess || reach.extent == Extent::Named;
         // A new folder replaces nothing, and git changes what is its own.
@@ -274,7 +279,7 @@ fn unknown_path(reach: &Reach) -> String {
         Access::Read => "reads",
         Access::List => "lists",
         Access::Maybe => "uses",
-        Access::Meta | Access::Write => "changes",
+        Access::Likely | Access::Meta | Access::Write => "changes",
         Access::Delete => "removes",
     };
     match &reach.path {

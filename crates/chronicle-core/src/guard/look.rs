@@ -210,6 +210,24 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
             let reach = Reach::of(seen.access, Word::Known(path), Some(start), place, interpreter);
             reaches.push(Reach { is_guess: true, ..reach });
         }
+        if seen.access.changes() && code::uses_arguments(text) {
+            given_to_code(acts, interpreter, start, place, reaches);
+        }
+    }
+}
+
+/// Words that code is given which changes files: it most likely changes those that they name.
+fn given_to_code(
+    acts: &Acts,
+    interpreter: &str,
+    start: &str,
+    place: &Whereabouts,
+    reaches: &mut Vec<Reach>,
+) {
+    let is_given = |touch: &&Touch| touch.access == Access::Maybe && touch.by == interpreter;
+    for touch in acts.touches.iter().filter(is_given) {
+        let path = touch.path.clone();
+        reaches.push(Reach::of(Access::Likely, path, Some(start), place, interpreter));
     }
 }
 

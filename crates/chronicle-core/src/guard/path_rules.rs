@@ -61,7 +61,7 @@ fn picked_from(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
 fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -> Judgement {
     let told = |rule: &RuleRef, what: &str| {
         let why = format!("{} may not be {what}: the rules name `{}`", shown(reach), rule.text);
-        if reach.is_guess && reach.access == Access::Maybe {
+        if reach.is_guess && reach.access.may_change() {
             return Judgement::Ask { rule: rule.clone(), why };
         }
         Judgement::Deny { rule: rule.clone(), why }
@@ -78,7 +78,7 @@ fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -
     if let Some(hit) = set.sensitive.iter().find(|it| has(&it.pattern)) {
         return told(&hit.rule, "used");
     }
-    if !reach.access.changes() {
+    if !reach.access.changes() && reach.access != Access::Likely {
         return Judgement::Clear;
     }
     // A file of that name that is kept for a while only is another one.
@@ -89,6 +89,11 @@ fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -
     };
     let fixed = set.read_only.iter().find(|it| all.iter().any(|names| is_kept(it, names)));
     if let Some(hit) = fixed {
+        if reach.access == Access::Likely {
+            let why =
+                format!("{} may be changed: the rules name `{}`", shown(reach), hit.rule.text);
+            return Judgement::Ask { rule: hit.rule.clone(), why };
+        }
         return told(&hit.rule, "changed");
     }
     if reach.access != Access::Delete {

@@ -3,6 +3,7 @@
 use super::facts::{Access, Run, Whereabouts, Word};
 use super::paths::Names;
 use super::texts::{git_command, told};
+use crate::definition::guard::Pattern;
 
 /// What is denied whatever the rules say, for people.
 pub const PROTECTED: &[&str] = &[
@@ -130,7 +131,9 @@ pub(super) fn person_command(run: &Run) -> Option<Person> {
     if run.program() == "chronicle" {
         return said(&run.words[1..]);
     }
-    if ["pkill", "killall", "skill"].contains(&run.program()) && run.known().any(means_us) {
+    if ["pkill", "killall", "skill"].contains(&run.program())
+        && (run.known().any(means_us) || finds_us(run))
+    {
         return Some(Person::Surely("it would end the supervisor of this run".to_owned()));
     }
     if run.program() == "git" && cleans_all(run) {
@@ -160,7 +163,7 @@ pub(super) fn ends_us(runs: &[Run]) -> Option<String> {
     const FINDERS: [&str; 5] = ["pgrep", "pidof", "systemctl", "launchctl", "supervisorctl"];
     const LISTERS: [&str; 4] = ["ps", "top", "lsof", "fuser"];
     const PICKERS: [&str; 9] = ["grep", "egrep", "fgrep", "rg", "ag", "awk", "gawk", "mawk", "sed"];
-    let names_us = |run: &Run| run.known().any(means_us);
+    let names_us = |run: &Run| run.known().any(means_us) || finds_us(run);
     let lists = runs.iter().any(|run| LISTERS.contains(&run.program()));
     let finds = |run: &Run| {
         let name = run.program();
@@ -178,6 +181,42 @@ pub(super) fn ends_us(runs: &[Run]) -> Option<String> {
 fn means_us(word: &str) -> bool {
     let plain = word.replace(['[', ']', '\\'], "");
     plain.contains("chronicle") || is_part_of_our_name(&plain)
+}
+
+/// True if a program looks for processes by a pattern that finds ours.
+fn finds_us(run: &Run) -> bool {
+    const VALUED: [&str; 15] = [
+        "-u", "-U", "-P", "-g", "-G", "-s", "-t", "-F", "-O", "-d", "-H", "--signal", "--euid",
+        "--parent", "-y",
+    ];
+    let known: Vec<&str> = run.known().collect();
+    let is_pattern = match run.program() {
+        "pkill" | "pgrep" | "grep" | "egrep" | "rg" | "ag" => true,
+        "killall" => known.iter().any(|it| ["-r", "--regexp"].contains(it)),
+        _ => false,
+    };
+    let is_value = |at: usize| at > 0 && VALUED.contains(&known[at - 1]);
+    let mut patterns =
+        known.iter().enumerate().filter(|(at, it)| !it.starts_with('-') && !is_value(*at));
+    is_pattern && patterns.next().is_some_and(|(_, pattern)| is_found_by(pattern))
+}
+
+/// True if a pattern finds our name. One that nobody can read may.
+fn is_found_by(pattern: &str) -> bool {
+    // Longer ones are no patterns for names of programs.
+    const PATTERN_MAX: usize = 200;
+    const CLASSES: [(&str, &str); 7] = [
+        ("[:alpha:]", "a-zA-Z"),
+        ("[:lower:]", "a-z"),
+        ("[:upper:]", "A-Z"),
+        ("[:alnum:]", "a-zA-Z0-9"),
+        ("[:digit:]", "0-9"),
+        ("[:print:]", " -~"),
+        ("[:graph:]", "!-~"),
+    ];
+    let known =
+        CLASSES.iter().fold(pattern.to_owned(), |text, (class, it)| text.replace(class, it));
+    known.len() > PATTERN_MAX || Pattern::compile(&known).map_or(true, |it| it.is_in("chronicle"))
 }
 
 /// True for a pattern that means us among others.

@@ -159,6 +159,7 @@ pub(super) fn access(kind: TouchKind) -> Access {
         TouchKind::Delete => Access::Delete,
         TouchKind::Meta => Access::Meta,
         TouchKind::Maybe => Access::Maybe,
+        TouchKind::Likely => Access::Likely,
     }
 }
 
@@ -249,7 +250,8 @@ fn deep_of_find<'f>(
     // A folder is changed by what is done to it, and that is looked at by itself.
     let is_of_folders = words.windows(2).any(|pair| pair[0] == "-type" && pair[1] == "d");
     let is_used = move |touch: &&acts::Touch| {
-        let uses = touch.kind != TouchKind::List && touch.kind != TouchKind::Maybe;
+        let is_idle = [TouchKind::List, TouchKind::Maybe, TouchKind::Likely];
+        let uses = !is_idle.contains(&touch.kind);
         touch.span == find.span && uses && !(is_of_folders && touch.kind != TouchKind::Read)
     };
     touches.iter().filter(is_used).filter_map(move |touch| {

@@ -17,6 +17,9 @@ impl Walker<'_> {
             self.touch(TouchKind::Read, file, state, name, call.span);
         }
         let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
+        let files_of_code = found.values(&["f", "file", "E", "exec"]);
+        let own = files_of_code.filter_map(|file| self.content_of(file, state));
+        programs.extend(own.map(|text| Field::text(&text)).collect::<Vec<_>>());
         if !found.has(&["f", "file", "E", "exec", "e", "source"])
             && let Some((program, more)) = files.split_first()
         {
@@ -74,6 +77,11 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
                 let Some(Token::Text(path)) = rest.get(from + 1) else { return None };
                 found.push((TouchKind::Read, path.clone()));
             }
+            // What it is given to read, it may choose by itself.
+            Token::Name(name) if name == "ARGV" => {
+                let rest = tokens.get(at + 1..).unwrap_or_default();
+                found.extend(chosen(rest)?.map(|path| (TouchKind::Read, path)));
+            }
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
             Token::End | Token::Sign('{' | '}') => is_print = false,
@@ -93,6 +101,20 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
         }
     }
     Some(found)
+}
+
+/// The file that an element of a list is set to, if it is; `None` if which one is not known.
+fn chosen(after: &[Token]) -> Option<Option<String>> {
+    let Some(end) = after.iter().position(|it| *it == Token::Sign(']')) else { return Some(None) };
+    let rest = after.get(end + 1..).unwrap_or_default();
+    let is_set = rest.first() == Some(&Token::Sign('=')) && rest.get(1) != Some(&Token::Sign('='));
+    match (is_set, rest.get(1), rest.get(2)) {
+        (false, ..) => Some(None),
+        (true, Some(Token::Text(path)), None | Some(Token::End | Token::Sign('}'))) => {
+            Some(Some(path.clone()).filter(|path| !path.is_empty()))
+        }
+        (true, ..) => None,
+    }
 }
 
 fn tokens(program: &str) -> Option<Vec<Token>> {

@@ -41,6 +41,7 @@ impl Walker<'_> {
         if !matches!(name, "make" | "gmake" | "just" | "ninja") {
             return;
         }
+        self.recipes(name, found, state, call);
         let is_read = super::shells::is_stream;
         if found.values(&["f", "file", "makefile"]).any(is_read) {
             self.doubt(DoubtKind::Text, &format!("`{name}` runs rules that it reads"), call.span);
@@ -126,6 +127,7 @@ impl Walker<'_> {
         self.hidden_paths(name, found, state, call);
         match name {
             "sftp" => self.transferred(found, call),
+            "7z" | "7za" | "7zr" => self.changed(name, &found.operands, state, call.span),
             "rsync" => {
                 let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));
                 if let Some((last, before)) = found.operands.split_last() {
@@ -157,7 +159,7 @@ impl Walker<'_> {
                 }
             }
             "ln" | "link" | "install" if found.operands.len() == 1 => {
-                let kind = if name == "install" { TouchKind::Write } else { TouchKind::Maybe };
+                let kind = if name == "install" { TouchKind::Write } else { TouchKind::Likely };
                 for path in &found.operands {
                     self.touch(kind, path, state, name, call.span);
                 }

@@ -221,7 +221,8 @@ impl Walker<'_> {
                 // It runs at some later point, when variables may have other values.
                 let span = self.place.unwrap_or(call.span);
                 let (text, state, at) = (text.to_owned(), state.clone(), self.assigned.len());
-                self.traps.push(Trap { text, state, at, span });
+                let known = state.variables.keys().cloned().collect();
+                self.traps.push(Trap { text, state, at, known, span });
             }
             None => self.doubt(DoubtKind::Text, "`trap` runs a text that is not known", call.span),
         }

@@ -31,7 +31,7 @@ impl Walker<'_> {
                 if let [option, variable, ..] = words
                     && option.known() == Some("-p")
                 {
-                    self.given_name(variable, state, call);
+                    self.given_name(variable, Value::unknown(), state, call);
                 }
             }
             "let" => {
@@ -108,7 +108,7 @@ impl Walker<'_> {
             } else if by == "local"
                 || !matches!(by, "export" | "readonly") && !self.returns.is_empty()
             {
-                self.assigned.push(name.clone());
+                self.assigned.push((name.clone(), Value::Unset));
                 state.variables.insert(name, Value::Unset);
             }
         }
@@ -123,7 +123,7 @@ impl Walker<'_> {
                     let name = text.split('[').next().unwrap_or(text);
                     let is_whole = name == text;
                     let value = if is_whole { Value::Unset } else { Value::unknown() };
-                    self.assigned.push(name.to_owned());
+                    self.assigned.push((name.to_owned(), value.clone()));
                     state.variables.insert(name.to_owned(), value);
                     // Without `-v` a function of that name may be meant.
                     if let Some(function) = state.functions.get_mut(name) {
@@ -164,7 +164,7 @@ impl Walker<'_> {
                 };
                 match (letter, value) {
                     ("a", Some(value)) => {
-                        self.given_name(&value, state, call);
+                        self.given_name(&value, Value::unknown(), state, call);
                         has_name = true;
                     }
                     ("C", Some(value)) => match value.known() {
@@ -185,7 +185,9 @@ impl Walker<'_> {
             }
             has_name = true;
             names.extend(word.known());
-            self.given_name(word, state, call);
+            let is_elsewhere = letters_seen.contains('u') || usual != "REPLY";
+            let value = if is_elsewhere { Value::unknown() } else { self.read_from(call.input) };
+            self.given_name(word, value, state, call);
         }
         if !has_name {
             state.variables.insert(usual.to_owned(), Value::unknown());
@@ -203,12 +205,24 @@ impl Walker<'_> {
         }
     }
 
+    /// What `read` gets: nothing that a text chose which has written nothing, if it comes from a file.
+    fn read_from(&self, input: &Input) -> Value {
+        let has_written = self.acts.touches.iter().any(|touch| {
+            let is_mild = matches!(touch.kind, TouchKind::Read | TouchKind::List);
+            !is_mild
+        });
+        match input {
+            Input::File if !has_written => Value::One(Field::of(Piece::Given)),
+            _ => Value::unknown(),
+        }
+    }
+
     /// The name of a variable that gets a value which is not known.
-    fn given_name(&mut self, name: &Field, state: &mut State, call: Call<'_>) {
+    fn given_name(&mut self, name: &Field, value: Value, state: &mut State, call: Call<'_>) {
         self.named(name, state, call.span);
         if let Some(text) = name.known() {
             let name = text.split('[').next().unwrap_or(text).to_owned();
-            self.assign(&name, Value::unknown(), state, call.span);
+            self.assign(&name, value, state, call.span);
         } else {
             self.doubt(DoubtKind::Variable, "which variable is set is not known", call.span);
             state.lose();
@@ -217,10 +231,12 @@ impl Walker<'_> {
 
     fn printed(&mut self, words: &[Field], state: &mut State, call: Call<'_>) {
         match words {
-            [first, name, ..] if first.known() == Some("-v") => self.given_name(name, state, call),
+            [first, name, ..] if first.known() == Some("-v") => {
+                self.given_name(name, Value::unknown(), state, call);
+            }
             [first, ..] if first.begins().starts_with("-v") => {
                 let name = first.after(2);
-                self.given_name(&name, state, call);
+                self.given_name(&name, Value::unknown(), state, call);
             }
             [first, ..]
                 if !first.is_known() && first.begins().is_empty()

@@ -132,6 +132,7 @@ impl Walker<'_> {
     pub(super) fn git(&mut self, words: &[Field], state: &State, call: Call<'_>) {
         let mut own = state.clone();
         let mut rest = words;
+        let mut is_elsewhere = false;
         while let Some((first, more)) = rest.split_first() {
             let Some(text) = first.known() else { break };
             if !text.starts_with('-') {
@@ -150,6 +151,11 @@ impl Walker<'_> {
                         rest = more;
                         path
                     });
+                    // What lies there can be taken into the repository, and shown from it.
+                    if text == "--work-tree" {
+                        is_elsewhere = true;
+                        self.touch(TouchKind::List, &path, &own, "git", call.span);
+                    }
                     own.folders = match path.known() {
                         Some(path) => {
                             own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
@@ -182,7 +188,13 @@ impl Walker<'_> {
         match rest.split_first() {
             None => {}
             Some((command, more)) => match command.known() {
-                Some(name) => self.command_of_git(name, more, &own, call),
+                Some(name) => {
+                    if is_elsewhere && ["add", "stage", "commit", "stash", "diff"].contains(&name) {
+                        let all = super::Sieve::default();
+                        self.touch_below(&Field::text("."), &all, None, &own, "git");
+                    }
+                    self.command_of_git(name, more, &own, call);
+                }
                 None => self.doubt(
                     DoubtKind::Command,
                     "which command of `git` runs is not known",
@@ -258,6 +270,7 @@ impl Walker<'_> {
                     let by = if option == "output" { &told_as } else { by };
                     self.touches(kinds, value, state, by, call);
                 }
+                None => self.put_by(&told_as, option, value, state, call.span),
                 _ => {}
             }
             match (name, option.as_str()) {
@@ -274,7 +287,11 @@ impl Walker<'_> {
                     hooks.push_text("/.git/hooks");
                     self.touch(TouchKind::Write, &hooks, state, &told_as, call.span);
                 }
-                ("archive" | "format-patch", "o") => {
+                (
+                    "archive" | "format-patch" | "mailsplit" | "bugreport" | "diagnose"
+                    | "index-pack",
+                    "o",
+                ) => {
                     self.touches("w", value, state, &told_as, call);
                 }
                 _ => {}
@@ -378,6 +395,7 @@ impl Walker<'_> {
             }
             "config" => {
                 self.touch(TouchKind::Write, &Field::text(".git/config"), state, "git", call.span);
+                self.settings_file(found, words, state, call);
                 for pair in paths.windows(2) {
                     if let [key, value] = pair {
                         self.value_of_git(&key.begins().to_ascii_lowercase(), value, state, call);
@@ -385,6 +403,16 @@ impl Walker<'_> {
                 }
                 if found.has_unknown {
                     self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
+                }
+            }
+            "merge-file" if !found.has(&["p", "stdout"]) => {
+                for path in paths.iter().take(1) {
+                    self.touches("w", path, state, "git merge-file", call);
+                }
+            }
+            "mailinfo" | "pack-objects" => {
+                for path in paths {
+                    self.written_to(path, state, &format!("git {name}"), call.span);
                 }
             }
             "bisect" if first == "run" => {
@@ -406,6 +434,24 @@ impl Walker<'_> {
             name != "reset" || found.has(&["hard", "merge", "keep"]) || !found.operands.is_empty();
         if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
             self.touch(TouchKind::Write, &here, state, "git", call.span);
+        }
+    }
+
+    /// `git config -f file`, which is any file.
+    fn settings_file(
+        &mut self,
+        found: &super::options::Read,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let shows = found.has(&["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"])
+            || matches!(found.operands.first().and_then(Field::known), Some("get" | "list"));
+        let behind = words.windows(2).filter(|pair| pair[0].known() == Some("-f"));
+        let named = found.values(&["f", "file"]).cloned();
+        for file in behind.map(|pair| pair[1].clone()).chain(named) {
+            let kinds = if shows { "r" } else { "w" };
+            self.touches(kinds, &file, state, "git config", call);
         }
     }
 

@@ -168,7 +168,7 @@ impl Walker<'_> {
             self.depth -= 1;
         }
         self.watched(name, &value, state, span);
-        self.assigned.push(name.to_owned());
+        self.assigned.push((name.to_owned(), value.clone()));
         state.variables.insert(name.to_owned(), value);
     }
 

@@ -24,8 +24,18 @@ impl Walker<'_> {
             }
             _ => (found.operands.as_slice(), None),
         };
+        // Whoever writes to the other name of a file writes to the file.
+        let links = match name {
+            "ln" => !found.has(&["s", "symbolic"]),
+            "link" => true,
+            "cp" => found.has(&["l", "link"]),
+            _ => false,
+        };
         for source in from {
             self.touches(sources, source, state, name, call);
+            if links {
+                self.touches("L", source, state, name, call);
+            }
         }
         if let Some(last) = last {
             self.touches(target, last, state, name, call);

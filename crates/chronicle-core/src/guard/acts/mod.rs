@@ -8,8 +8,8 @@
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
 //! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
-//! programs that start others, `shells.rs`, `written.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! programs that start others, `shells.rs`, `written.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
@@ -28,9 +28,11 @@ mod multiplexer;
 mod number;
 mod options;
 mod output;
+mod outputs;
 mod parameter;
 mod patches;
 mod process;
+mod recipes;
 mod record;
 mod redirect;
 mod remote;
@@ -181,6 +183,8 @@ pub enum TouchKind {
     Delete,
     /// Its rights, owner or times are changed.
     Meta,
+    /// It is most likely made or changed: an option of the program is called so, or leads to it under another name.
+    Likely,
     /// A program that is not known was given it, and may do anything with it.
     Maybe,
 }

@@ -49,7 +49,11 @@ impl Walker<'_> {
     ) {
         // A name that a program makes up is no path that anybody could mean.
         let is_name = matches!(path.pieces.first(), Some(Piece::Name));
-        if is_name && matches!(kind, TouchKind::Read | TouchKind::List | TouchKind::Maybe) {
+        let is_mild = matches!(
+            kind,
+            TouchKind::Read | TouchKind::List | TouchKind::Maybe | TouchKind::Likely
+        );
+        if is_name && is_mild {
             return;
         }
         if kind == TouchKind::Read
@@ -88,7 +92,8 @@ impl Walker<'_> {
         let is_stream = path.known().is_some_and(|it| {
             STREAMS.contains(&it) || it.starts_with("/dev/fd/") || it == "-" && is_program
         });
-        if is_stream && matches!(kind, TouchKind::Read | TouchKind::Write | TouchKind::Maybe) {
+        let is_other = matches!(kind, TouchKind::List | TouchKind::Delete | TouchKind::Meta);
+        if is_stream && !is_other {
             return;
         }
         let span = self.place.unwrap_or(span);

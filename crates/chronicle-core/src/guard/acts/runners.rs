@@ -103,7 +103,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("runuser", "-:lmpfP c:x command:x u s g G shell user", 0, false),
     wrapper(
         "script",
-        "-:aefqr c:x command:x E I O B T t m o log-in log-out log-io log-timing",
+        "-:aefqr append:- flush:- force:- quiet:- return:- c:x command:x E I:w O:w B:w T:w t:- m o log-in:w log-out:w log-io:w log-timing:w echo logging-format output-limit",
         usize::MAX,
         false,
     ),

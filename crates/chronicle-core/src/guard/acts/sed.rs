@@ -27,6 +27,7 @@ impl Walker<'_> {
         let mut scripts: Vec<Field> = found.values(&["e", "expression"]).cloned().collect();
         for file in found.values(&["f", "file"]) {
             self.touch(TouchKind::Read, file, state, "sed", call.span);
+            scripts.extend(self.content_of(file, state).map(|text| Field::text(&text)));
         }
         if !found.has(&["e", "expression", "f", "file"])
             && let Some((script, more)) = files.split_first()

@@ -33,7 +33,9 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("pypy", "c:c W X m:_"),
     (
         "node",
-        "e:c p:c eval:c print:c r:r require:r import:r loader:r experimental-loader:r env-file:r input-type C conditions test-name-pattern title",
+        "e:c p:c eval:c print:c r:r require:r import:r loader:r experimental-loader:r env-file:r env-file-if-exists:r input-type C conditions test-name-pattern title cpu-prof:- heap-prof:- \
+        redirect-warnings:w cpu-prof-dir:w cpu-prof-name:w heap-prof-dir:w heap-prof-name:w diagnostic-dir:w report-dir:w report-directory:w report-filename:w \
+        trace-event-file-pattern:w test-reporter-destination:w tls-keylog:w localstorage-file:w snapshot-blob:w openssl-config:r icu-data-dir:r",
     ),
     ("nodejs", "e:c p:c eval:c print:c r:r require:r import:r loader:r"),
     ("bun", "e:c p:c eval:c print:c r:r preload:r"),
@@ -133,9 +135,13 @@ impl Walker<'_> {
             }
             at += 1;
             if let Some(long) = text.strip_prefix("--") {
+                if let Some(file) = long.split_once('=').map(|(_, file)| Field::text(file)) {
+                    self.touch(TouchKind::Read, &file, state, name, call.span);
+                }
                 if matches!(long, "rcfile" | "init-file") {
                     if let Some(file) = fields.get(at) {
                         self.touch(TouchKind::Read, file, state, name, call.span);
+                        self.run_written(file, Some(name), state, call);
                     }
                     at += 1;
                 }
@@ -220,6 +226,23 @@ impl Walker<'_> {
         }
     }
 
+    /// `python -m module`: what is known of a program of that name, and a file that the text wrote itself.
+    fn module(
+        &mut self,
+        name: &str,
+        module: &Field,
+        rest: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let Some(module) = module.known() else { return };
+        self.put_out(module, rest, state, call.span);
+        let path = module.replace('.', "/");
+        for file in [format!("{path}.py"), format!("{path}/__main__.py")] {
+            self.run_written(&Field::text(&file), Some(name), state, call);
+        }
+    }
+
     /// A client of a database with the file or the name of one, and perhaps with statements.
     fn database(
         &mut self,
@@ -257,7 +280,14 @@ impl Walker<'_> {
             match valued.kind(option) {
                 Some("c") => has_code = true,
                 Some("r") => self.touch(TouchKind::Read, value, state, name, call.span),
-                _ => {}
+                Some("w") => self.written_to(value, state, name, call.span),
+                _ if option == "m" => {}
+                // `-X pycache_prefix=path`, and whatever is not listed.
+                _ => {
+                    self.maybe(std::slice::from_ref(value), state, name, call.span);
+                    self.put_out(name, std::slice::from_ref(value), state, call.span);
+                    self.put_by(name, option, value, state, call.span);
+                }
             }
         }
         let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
@@ -279,6 +309,7 @@ impl Walker<'_> {
                 // A module that is a program by itself as well.
                 for module in options.values(&["m"]) {
                     self.run(&[std::slice::from_ref(module), rest].concat(), state, call.span);
+                    self.module(name, module, rest, state, call);
                 }
             }
             Some(file) if is_database => self.database(name, file, rest, state, call),
@@ -293,6 +324,7 @@ impl Walker<'_> {
             }
             None if options.has(&["V", "v", "version", "h", "help"]) => {}
             _ => {
+                self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
                 if rest.is_empty() && matches!(call.input, Input::File) {
                     self.run_read(name, state, call);
                 }

@@ -213,7 +213,10 @@ impl Walker<'_> {
                 (_, Some("x")) => self.joined_text(std::slice::from_ref(value), state, call),
                 (_, Some(kinds @ ("r" | "w"))) => self.touches(kinds, value, state, "tar", call),
                 (_, Some(_)) => {}
-                (_, None) => self.maybe(std::slice::from_ref(value), state, "tar", call.span),
+                (_, None) => {
+                    self.maybe(std::slice::from_ref(value), state, "tar", call.span);
+                    self.put_by("tar", option, value, state, call.span);
+                }
             }
         }
         own
@@ -311,8 +314,14 @@ impl Walker<'_> {
                 ) => {
                     self.touch(TouchKind::Read, value, state, "openssl", call.span);
                 }
-                Some("-out" | "-keyout" | "-writerand" | "-outdir" | "-CAserial") => {
+                Some(
+                    "-out" | "-keyout" | "-writerand" | "-outdir" | "-CAserial" | "-keylogfile"
+                    | "-sess_out",
+                ) => {
                     self.touch(TouchKind::Write, value, state, "openssl", call.span);
+                }
+                Some(text) if text.starts_with('-') && super::outputs::is_output(text) => {
+                    self.written_to(value, state, "openssl", call.span);
                 }
                 Some("-engine" | "-provider" | "-provider-path") => {
                     self.doubt(DoubtKind::Code, "`openssl` loads code", call.span);

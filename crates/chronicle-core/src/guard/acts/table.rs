@@ -8,7 +8,7 @@ use super::value::Field;
 use super::walk::Walker;
 use super::{DoubtKind, TouchKind};
 
-/// What operands are: letters for what is done to each, `r` read, `l` list, `w` write, `d` delete, `m` meta, `?` maybe.
+/// What operands are: letters for what is done to each, `r` read, `l` list, `w` write, `d` delete, `m` meta, `L` likely a write, `?` maybe.
 enum Operands {
     /// No operand is a path.
     None,
@@ -117,19 +117,19 @@ const TABLE: &[Row] = &[
     ("man", "P:x pager:x C:r config-file:r M manpath S s e L m", Nothing),
     (
         "rsync",
-        "e:x rsh:x f filter exclude include exclude-from:r include-from:r files-from:r password-file:r log-file:w backup-dir:w temp-dir:w T:w partial-dir:w compare-dest:r copy-dest:r link-dest:r rsync-path:x bwlimit timeout port max-size min-size chmod chown out-format B M:x remote-option:x suffix info debug",
+        "e:x rsh:x f filter exclude include exclude-from:r include-from:r files-from:r password-file:r log-file:w backup-dir:w temp-dir:w T:w partial-dir:w compare-dest:r copy-dest:r link-dest:rL rsync-path:x bwlimit timeout port max-size min-size chmod chown out-format B M:x remote-option:x suffix info debug",
         ToLast("r", "w"),
     ),
     ("scp", "c D:x F:r i:r J l o:o P S:x X", ToLast("r", "w")),
     ("sftp", "b:r B c D F:r i:r J l o:o P R S:x s", All("?")),
     (
         "curl",
-        "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
+        "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url:@ U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w ssl-sessions:w knownhosts:r pubkey:r crlfile:r proxy-cacert:r proxy-cert:r proxy-key:r proxy-capath:r variable:@ etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
         Nothing,
     ),
     (
         "wget",
-        "O:w output-document:w P:w directory-prefix:w o:w output-file:w a:w append-output:w i:r input-file:r load-cookies:r save-cookies:w post-file:r body-file:r certificate:r private-key:r ca-certificate:r config:r use-askpass:x U user-agent t tries T timeout header user password post-data method e execute level l A R D Q limit-rate reject accept domains warc-file:w rejected-log:w",
+        "O:w output-document:w P:w directory-prefix:w o:w output-file:w a:w append-output:w i:r input-file:r load-cookies:r save-cookies:w post-file:r body-file:r certificate:r private-key:r ca-certificate:r config:r use-askpass:x U user-agent t tries T timeout header user password post-data method e execute level l A R D Q limit-rate reject accept domains warc-file:w rejected-log:w hsts-file:w ca-directory:r crl-file:r",
         Nothing,
     ),
     (
@@ -143,7 +143,7 @@ const TABLE: &[Row] = &[
         All("rw"),
     ),
     ("jq gojq jaq", "f:r from-file:r L:r indent", After(1, "r")),
-    ("yq", "I:_ o:_ p:_ from-file:r output-format input-format indent split-exp", After(1, "rw")),
+    ("yq", "I:_ o:_ p:_ from-file:r output-format input-format indent split-exp", After(1, "r")),
     ("dos2unix unix2dos", "", All("rw")),
     (
         "gpg gpg2",
@@ -177,6 +177,7 @@ impl Walker<'_> {
         let words = fields.get(1..).unwrap_or_default();
         let (found, _) = read(words, Valued(valued), false);
         let state = &self.options_of(name, Valued(valued), &found, state, call);
+        self.unlisted(name, Valued(valued), words, state, call);
         self.after_options(name, &found, state, call);
         if found.has_unknown && runs_by_option(valued) {
             self.doubt(
@@ -231,9 +232,32 @@ impl Walker<'_> {
             let patch = Patching { folder: folder.as_ref(), strip: strip.as_ref(), files: &files };
             self.patched("patch", &patch, state, call);
         }
+        if name == "yq" && found.has(&["i", "inplace"]) {
+            for path in found.operands.get(1..).unwrap_or_default() {
+                self.written_to(path, state, name, call.span);
+            }
+        }
         self.deep_of(name, &found, state, call);
         self.beyond(name, &found, state, call);
         true
+    }
+
+    /// Words behind long options that the table does not have, if they are called like those that write.
+    fn unlisted(
+        &mut self,
+        name: &str,
+        valued: Valued,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        for pair in words.windows(2) {
+            let [option, value] = pair else { continue };
+            let Some(long) = option.known().and_then(|it| it.strip_prefix("--")) else { continue };
+            if valued.kind(long).is_none() && !value.begins().starts_with('-') {
+                self.put_by(name, long, value, state, call.span);
+            }
+        }
     }
 
     /// What the values of options are.
@@ -257,6 +281,7 @@ impl Walker<'_> {
                     call.span,
                 ),
                 Some("C") => {
+                    self.touch(TouchKind::List, value, state, name, call.span);
                     own.folders = match value.known() {
                         Some(path) => {
                             own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
@@ -267,8 +292,14 @@ impl Walker<'_> {
                 // `@path` is a file, anything else is text.
                 Some("@") => {
                     let text = value.begins();
+                    // `-w %output{path}`.
+                    if let Some((_, rest)) = text.split_once("%output{") {
+                        let path = rest.split('}').next().unwrap_or(rest).trim_start_matches('>');
+                        self.touch(TouchKind::Write, &Field::text(path), state, name, call.span);
+                    }
                     // `name@file` is one of a file too where the value is to be encoded.
-                    let is_encoded = option == "data-urlencode" && !text.contains('=');
+                    let is_named = option == "data-urlencode" || option == "variable";
+                    let is_encoded = is_named && !text.contains('=');
                     let is_file = |at: &usize| *at == 0 || text.contains("=@") || is_encoded;
                     let from = text.find("=<").filter(|_| option == "F" || option == "form");
                     if let Some(at) = from {
@@ -287,7 +318,13 @@ impl Walker<'_> {
                     self.names_from(Some(value), state, name, call);
                 }
                 Some(kinds) => self.touches(kinds, value, state, name, call),
-                None => self.maybe(std::slice::from_ref(value), state, name, call.span),
+                None => {
+                    self.maybe(std::slice::from_ref(value), state, name, call.span);
+                    // No option of a program that is known is left out for nothing: it may write there.
+                    if !valued.0.is_empty() {
+                        self.touch(TouchKind::Likely, value, state, name, call.span);
+                    }
+                }
             }
         }
         own
@@ -329,6 +366,7 @@ impl Walker<'_> {
                 'w' => TouchKind::Write,
                 'd' => TouchKind::Delete,
                 'm' => TouchKind::Meta,
+                'L' => TouchKind::Likely,
                 _ => TouchKind::Maybe,
             };
             self.touch(kind, path, state, by, call.span);

@@ -65,10 +65,12 @@ pub(super) struct Walker<'a> {
     pub(super) called: BTreeSet<usize>,
     /// Texts that run later.
     pub(super) traps: Vec<Trap>,
-    /// The names of variables in the order in which they get values.
-    pub(super) assigned: Vec<String>,
+    /// Variables in the order in which they get values.
+    pub(super) assigned: Vec<(String, Value)>,
     /// Files that the text writes, with what it puts into them.
     pub(super) written: Vec<(String, String)>,
+    /// Files that the text writes names of other files into.
+    pub(super) lists: Vec<(String, Listing)>,
     /// Files that the text writes more into than is remembered.
     pub(super) forgotten: BTreeSet<String>,
     /// Files whose last line that the text writes has no end yet.
@@ -102,6 +104,7 @@ impl<'a> Walker<'a> {
             traps: Vec::new(),
             assigned: Vec::new(),
             written: Vec::new(),
+            lists: Vec::new(),
             forgotten: BTreeSet::new(),
             unended: BTreeSet::new(),
             sinks: Vec::new(),
@@ -156,8 +159,14 @@ impl<'a> Walker<'a> {
             own.join(&end);
             own.folders = vec![CommandFolder::Unknown];
             own.arguments = None;
-            for name in self.assigned.get(trap.at..).unwrap_or_default() {
-                own.variables.insert(name.clone(), Value::unknown());
+            let later = self.assigned.get(trap.at..).unwrap_or_default();
+            for (name, value) in later {
+                // One that gets the same value wherever it gets one has that, or none yet.
+                let is_only = later.iter().all(|(other, it)| other != name || it == value)
+                    && !trap.known.contains(name)
+                    && end.variables.get(name) == Some(value);
+                let value = if is_only { value.clone() } else { Value::unknown() };
+                own.variables.insert(name.clone(), value);
             }
             for function in own.functions.values_mut() {
                 function.is_certain = false;
@@ -363,8 +372,9 @@ impl<'a> Walker<'a> {
 pub(super) struct Trap {
     pub(super) text: String,
     pub(super) state: State,
-    /// How many variables had got their values before it.
+    /// How many variables had got their values before it, and their names.
     pub(super) at: usize,
+    pub(super) known: BTreeSet<String>,
     pub(super) span: ByteSpan,
 }
 

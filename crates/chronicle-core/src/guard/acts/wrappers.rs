@@ -37,7 +37,9 @@ impl Walker<'_> {
                 return;
             }
         }
-        self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
+        let words = fields.get(1..).unwrap_or_default();
+        self.maybe(words, state, &name, call.span);
+        self.put_out(&name, words, state, call.span);
     }
 
     fn wrapped(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) -> bool {
@@ -91,6 +93,9 @@ impl Walker<'_> {
                 self.split_by_env(&options, words, &own, call);
                 return;
             }
+            if name == "script" {
+                self.recorded(&options.operands, &own, call);
+            }
             self.replaced(name, &options, rest.get(end..).unwrap_or_default(), &own, call);
             if matches!(name, "xargs" | "parallel") {
                 return;
@@ -117,6 +122,14 @@ impl Walker<'_> {
             return;
         }
         self.begun(name, rest, wrapper.skips, &own, call);
+    }
+
+    /// `script file`, which some systems let a command follow.
+    fn recorded(&mut self, operands: &[Field], own: &State, call: Call<'_>) {
+        if let Some((file, command)) = operands.split_first() {
+            self.written_to(file, own, "script", call.span);
+            self.start(command, own, call);
+        }
     }
 
     /// `env -S text words`: the text is split, and the words follow.
@@ -229,7 +242,10 @@ impl Walker<'_> {
             Some("w") => self.touch(TouchKind::Write, value, own, name, call.span),
             Some(_) => {}
             // `--option=value` of an option that is not listed.
-            None => self.maybe(std::slice::from_ref(value), own, name, call.span),
+            None => {
+                self.maybe(std::slice::from_ref(value), own, name, call.span);
+                self.put_by(name, option, value, own, call.span);
+            }
         }
         false
     }
@@ -246,6 +262,9 @@ impl Walker<'_> {
         if !matches!(name, "xargs" | "parallel") {
             return;
         }
+        let list = options.values(&["a", "arg-file"]).last();
+        let given = self.listed_in(list, own, call);
+        let call = Call { input: &given, ..call };
         let marks: Vec<String> = options
             .values(&["I", "J", "replace"])
             .map(|mark| mark.known().unwrap_or("{}").to_owned())
@@ -254,7 +273,7 @@ impl Walker<'_> {
         let is_list = |it: &Field| it.known().is_some_and(|it| it.starts_with(":::"));
         let end = inner.iter().position(is_list).unwrap_or(inner.len());
         let (words, lists) = inner.split_at(end);
-        let is_plain = !options.has(&["0", "null", "d", "delimiter", "E", "eof", "a", "arg-file"]);
+        let is_plain = !options.has(&["0", "null", "d", "delimiter", "E", "eof"]);
         let is_each = name == "parallel" || !marks.is_empty() && !options.has(&["J"]);
         let lines = if lists.is_empty() {
             lines_of(call.input).filter(|_| is_plain)

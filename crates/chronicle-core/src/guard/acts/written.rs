@@ -25,6 +25,7 @@ impl Walker<'_> {
     ) {
         let Some(name) = fields.first().and_then(Field::known).map(base) else { return };
         let words = fields.get(1..).unwrap_or_default();
+        self.wrote_list(name, words, redirections, state);
         if name == "cat" && !words.is_empty() {
             for file in self.outputs(redirections, state) {
                 self.copied(words, &file, state, span);
@@ -108,6 +109,73 @@ impl Walker<'_> {
                     let why = format!("`{name}` runs what somebody writes to a pipe");
                     self.doubt(DoubtKind::Text, &why, call.span);
                 }
+            }
+        }
+    }
+
+    /// What a program reads its words from: a list that this text made is known.
+    pub(super) fn listed_in(
+        &mut self,
+        list: Option<&Field>,
+        state: &State,
+        call: Call<'_>,
+    ) -> Input {
+        let files = match (list, call.input) {
+            (Some(list), _) => vec![list.clone()],
+            (None, Input::File) => self.inputs(call.redirections, state),
+            (None, input) => return input.clone(),
+        };
+        let [file] = files.as_slice() else { return Input::File };
+        let places = places_of(files.as_slice(), state);
+        if !self.is_made_here(&places) {
+            return Input::File;
+        }
+        if let Some((_, listing)) = self.lists.iter().rev().find(|(it, _)| places.contains(it)) {
+            return Input::Listed(listing.clone());
+        }
+        self.content_of(file, state).map_or(Input::File, |text| Input::Text(Field::text(&text)))
+    }
+
+    /// True if all that is in a file was put there by one redirection of this text.
+    fn is_made_here(&self, places: &[String]) -> bool {
+        let is_mild = |kind: TouchKind| matches!(kind, TouchKind::Read | TouchKind::List);
+        let is_there = |touch: &&super::Touch| {
+            let path = touch.path.known().and_then(|path| place(&touch.folder, path));
+            // One that is not known may be this one.
+            !is_mild(touch.kind) && path.is_none_or(|path| places.contains(&path))
+        };
+        let mut changes = self.acts.touches.iter().filter(is_there);
+        matches!((changes.next(), changes.next()), (Some(touch), None) if touch.by == ">")
+    }
+
+    /// The files that redirections lead input from.
+    fn inputs(&mut self, redirections: &[Redirection], state: &State) -> Vec<Field> {
+        let is_input =
+            |it: &&Redirection| it.operator == "<" && it.number.is_none_or(|number| number == 0);
+        let mut files = Vec::new();
+        for redirection in redirections.iter().filter(is_input) {
+            if let Target::Word(word) = &redirection.target {
+                files.extend(self.words(std::slice::from_ref(word), &mut state.clone()));
+            }
+        }
+        files
+    }
+
+    /// Remembers the names of files that a command writes to another one.
+    fn wrote_list(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        redirections: &[Redirection],
+        state: &State,
+    ) {
+        let files = self.outputs(redirections, state);
+        let is_added = redirections.iter().any(|it| it.operator.ends_with(">>"));
+        let listing = super::output::listed(name, words).filter(|_| !is_added);
+        for place in places_of(&files, state) {
+            self.lists.retain(|(it, _)| *it != place);
+            if let Some(listing) = listing.clone().filter(|_| self.lists.len() < FILES_MAX) {
+                self.lists.push((place, listing));
             }
         }
     }

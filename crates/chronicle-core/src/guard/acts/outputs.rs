@@ -1,0 +1,354 @@
+//! Options by which programs are told where to put something, and programs that change the files that they are given. No table can
+//! have every option of every program, so what one is called counts too.
+
+use super::options::{Valued, read};
+use super::state::State;
+use super::value::Field;
+use super::walk::Walker;
+use super::{ByteSpan, TouchKind};
+
+/// Words of long options whose value is most likely written.
+const WORDS: &[&str] = &[
+    "out",
+    "output",
+    "outdir",
+    "outfile",
+    "outputdir",
+    "outputfile",
+    "dest",
+    "destination",
+    "dst",
+    "save",
+    "write",
+    "export",
+    "dump",
+    "log",
+    "logfile",
+    "logdir",
+    "report",
+    "reports",
+    "junit",
+    "junitxml",
+    "record",
+    "trace",
+    "tracefile",
+    "redirect",
+    "prof",
+    "snapshot",
+    "diagnostic",
+    "cache",
+    "basetemp",
+    "tmp",
+    "temp",
+    "prefix",
+    "coverage",
+    "coverprofile",
+    "cpuprofile",
+    "memprofile",
+    "blockprofile",
+    "mutexprofile",
+    "store",
+    "marks",
+    "keylog",
+    "keylogfile",
+    "emit",
+    "buildinfo",
+];
+/// Words that say by themselves that a value follows.
+const PLACES: &[&str] = &[
+    "out",
+    "output",
+    "outdir",
+    "outfile",
+    "outputdir",
+    "outputfile",
+    "dest",
+    "destination",
+    "file",
+    "dir",
+    "directory",
+    "folder",
+    "path",
+    "location",
+    "xml",
+    "junitxml",
+    "prefix",
+    "coverprofile",
+    "cpuprofile",
+    "memprofile",
+    "logfile",
+    "basetemp",
+];
+/// Programs with options whose value they surely write, whatever these are called.
+const WRITTEN: &[(&str, &str)] = &[
+    (
+        "gcc cc c++ g++ clang clang++ tcc ld lld gold mold as nasm rustc go swiftc ghc ocamlc dmd zig",
+        "o MF dumpdir out-dir",
+    ),
+    ("javac kotlinc scalac", "d h s"),
+    ("pip pip3 uv pipx", "t target prefix root d dest log report cache-dir"),
+    ("npm pnpm yarn bun", "prefix pack-destination cache global-dir modules-folder"),
+    ("cargo", "target-dir root artifact-dir out-dir"),
+    ("tsc", "outDir outFile tsBuildInfoFile declarationDir"),
+    ("cmake", "B prefix graphviz install-prefix"),
+    ("coverage", "d data-file"),
+    ("tcpdump", "w"),
+    ("gh", "O output D dir"),
+    ("docker podman nerdctl", "o output iidfile cidfile metadata-file"),
+    ("pytest py.test", "junitxml junit-xml basetemp log-file resultlog"),
+    ("tar bsdtar", "one-top-level"),
+    ("valgrind", "log-file xml-file"),
+    ("strip objcopy pandoc dot neato circo ar", "o output"),
+    ("nmap", "oN oX oG oA oS"),
+];
+
+/// A program that changes the files that it is given.
+struct Changer {
+    names: &'static str,
+    /// Options that take a value.
+    valued: &'static str,
+    /// Options of which one must be there; empty if it changes them anyway.
+    needs: &'static [&'static str],
+    /// Options with which it changes nothing.
+    spares: &'static [&'static str],
+}
+
+const CHANGERS: &[Changer] = &[
+    Changer {
+        names: "prettier eslint stylelint biome standard xo oxlint markdownlint",
+        valued: "c config ignore-path plugin parser rulesdir ext f format formatter o output-file cache-location rule env global max-warnings print-width tab-width end-of-line",
+        needs: &["w", "write", "fix", "apply", "apply-unsafe"],
+        spares: &["check", "list-different", "fix-dry-run"],
+    },
+    Changer {
+        names: "black isort",
+        valued: "l line-length t target-version config exclude extend-exclude include force-exclude sp settings-path p profile src stdin-filename",
+        needs: &[],
+        spares: &["check", "check-only", "diff", "c", "version"],
+    },
+    Changer {
+        names: "autopep8 autoflake docformatter yapf clang-format",
+        valued: "style assume-filename fallback-style max-line-length select ignore",
+        needs: &["i", "in-place", "inplace"],
+        spares: &[],
+    },
+    Changer {
+        names: "gofmt goimports gofumpt shfmt",
+        valued: "r cpuprofile i local",
+        needs: &["w", "write"],
+        spares: &[],
+    },
+    Changer {
+        names: "rustfmt strip pyupgrade",
+        valued: "edition config config-path o N K",
+        needs: &[],
+        spares: &["check", "o"],
+    },
+];
+/// Programs whose last operand is what they make.
+const LAST: &[&str] = &[
+    "ffmpeg",
+    "convert",
+    "magick",
+    "pdftotext",
+    "objcopy",
+    "sox",
+    "pdftoppm",
+    "cwebp",
+    "ps2pdf",
+    "svgo",
+];
+/// Programs with commands whose last operand is what they make.
+const MAKERS: &[(&str, &str)] = &[
+    ("cargo", "init new vendor"),
+    ("meson", "setup"),
+    ("docker podman nerdctl kubectl oc", "cp"),
+    ("gh", "clone"),
+    ("unrar", "x e"),
+];
+
+impl Walker<'_> {
+    /// What a program is told to write by its options, or because that is what it does.
+    pub(super) fn put_out(&mut self, name: &str, words: &[Field], state: &State, span: ByteSpan) {
+        for (at, word) in words.iter().enumerate() {
+            self.steps += 1;
+            let next = words.get(at + 1).filter(|next| !next.begins().starts_with('-'));
+            let begins = word.begins();
+            let Some(option) = begins.strip_prefix('-') else {
+                // `of=path`, `dest=path`.
+                if let Some((key, _)) = begins.split_once('=').filter(|(key, _)| is_output(key)) {
+                    self.likely(&word.after(key.len() + 1), state, name, span);
+                }
+                continue;
+            };
+            let long = option.trim_start_matches('-');
+            let dashes = begins.len() - long.len();
+            if let Some((option, _)) = long.split_once('=') {
+                let value = word.after(dashes + option.len() + 1);
+                self.put_by(name, option, &value, state, span);
+            } else if let (Some(next), true) = (next, word.is_known() && takes_next(name, long)) {
+                self.put_by(name, long, next, state, span);
+            } else if dashes == 1 && long.len() > 1 && long.starts_with(['I', 'L']) {
+                self.touch(TouchKind::Maybe, &word.after(2), state, name, span);
+            } else if dashes == 1 && is_joined(name, long) {
+                self.put_by(name, &long[..1], &word.after(2), state, span);
+            }
+        }
+        self.changed(name, words, state, span);
+    }
+
+    /// The value of an option that is unknown, or known to be written.
+    pub(super) fn put_by(
+        &mut self,
+        name: &str,
+        option: &str,
+        value: &Field,
+        state: &State,
+        span: ByteSpan,
+    ) {
+        if is_written(name, option) {
+            self.written_to(value, state, name, span);
+        } else if is_output(option) || option == "o" {
+            self.likely(value, state, name, span);
+        }
+    }
+
+    /// A path that is surely written. One that is not known is no question here: the program makes something new.
+    pub(super) fn written_to(&mut self, path: &Field, state: &State, by: &str, span: ByteSpan) {
+        let kind = if path.is_known() { TouchKind::Write } else { TouchKind::Likely };
+        self.touch(kind, path, state, by, span);
+    }
+
+    /// A path that is most likely written, and the parts of a value that may be one: `html:path`, `type=local,dest=path`.
+    fn likely(&mut self, value: &Field, state: &State, by: &str, span: ByteSpan) {
+        self.touch(TouchKind::Likely, value, state, by, span);
+        let Some(text) = value.known() else { return };
+        for part in text.split(['=', ':', ',']).skip(1).filter(|it| !it.is_empty()).take(8) {
+            self.touch(TouchKind::Likely, &Field::text(part), state, by, span);
+        }
+    }
+
+    /// Folders and files that a command of a program makes at its last operand.
+    fn made(&mut self, name: &str, words: &[Field], state: &State, span: ByteSpan) {
+        let makes = |(names, commands): &&(&str, &str)| {
+            let is_it = |list: &str, wanted: &str| list.split(' ').any(|it| it == wanted);
+            let mut known = words.iter().take(3).filter_map(Field::known);
+            is_it(names, name) && known.any(|word| is_it(commands, word))
+        };
+        let mut operands = words.iter().filter(|it| !it.begins().starts_with('-'));
+        if MAKERS.iter().any(|it| makes(&it))
+            && operands.clone().count() > 1
+            && let Some(last) = operands.next_back()
+        {
+            self.written_to(last, state, name, span);
+        }
+    }
+
+    /// Files that a program changes where they are, or makes.
+    pub(super) fn changed(&mut self, name: &str, words: &[Field], state: &State, span: ByteSpan) {
+        if name == "ruff" {
+            return self.ruff(words, state, span);
+        }
+        if LAST.contains(&name) {
+            let mut operands = words.iter().filter(|it| !it.begins().starts_with('-'));
+            if operands.clone().count() > 1
+                && let Some(last) = operands.next_back()
+            {
+                self.written_to(last, state, name, span);
+            }
+        }
+        self.made(name, words, state, span);
+        if matches!(name, "ar" | "7z" | "7za" | "7zr" | "jar") {
+            let makes = |it: &Field| {
+                it.begins().trim_start_matches('-').starts_with(['r', 'q', 'c', 'a', 'u', 'd', 'm'])
+            };
+            if words.first().is_some_and(makes)
+                && let Some(archive) = words.iter().skip(1).find(|it| !it.begins().starts_with('-'))
+            {
+                self.written_to(archive, state, name, span);
+            }
+        }
+        let changer = CHANGERS.iter().find(|it| it.names.split(' ').any(|it| it == name));
+        let Some(changer) = changer else { return };
+        let (found, _) = read(words, Valued(changer.valued), false);
+        let has = |names: &[&str]| found.options.iter().any(|(it, _)| names.contains(&it.as_str()));
+        if (changer.needs.is_empty() || has(changer.needs)) && !has(changer.spares) {
+            for path in &found.operands {
+                self.written_to(path, state, name, span);
+            }
+        }
+    }
+
+    /// `ruff format`, and `ruff check --fix`.
+    fn ruff(&mut self, words: &[Field], state: &State, span: ByteSpan) {
+        const VALUED: &str = "config select ignore extend-select target-version line-length output-format o output-file:w exclude stdin-filename";
+        let (found, _) = read(words, Valued(VALUED), false);
+        let Some((command, paths)) = found.operands.split_first() else { return };
+        let changes = match command.known() {
+            Some("format") => !found.has(&["check", "diff"]),
+            Some("check") => {
+                found.has(&["fix", "unsafe-fixes", "fix-only"]) && !found.has(&["diff"])
+            }
+            _ => false,
+        };
+        for path in paths.iter().filter(|_| changes) {
+            self.written_to(path, state, "ruff", span);
+        }
+    }
+}
+
+/// Whether a program surely writes the value of an option.
+fn is_written(name: &str, option: &str) -> bool {
+    let is_it = |list: &str, wanted: &str| list.split(' ').any(|it| it == wanted);
+    WRITTEN.iter().any(|(names, options)| is_it(names, name) && is_it(options, option))
+}
+
+/// Whether an option is called like one whose value is written.
+pub(super) fn is_output(option: &str) -> bool {
+    let words = words_of(option);
+    words.first().is_some_and(|first| !["no", "disable", "without"].contains(&first.as_str()))
+        && words.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether the next word is the value of an option, and written.
+fn takes_next(name: &str, option: &str) -> bool {
+    let is_place = |words: &[String]| words.last().is_some_and(|it| PLACES.contains(&it.as_str()));
+    option == "o" || is_written(name, option) || is_output(option) && is_place(&words_of(option))
+}
+
+/// Whether the value of a short option follows its letter at once: `-opath`.
+fn is_joined(name: &str, letters: &str) -> bool {
+    letters.len() > 1
+        && letters.is_char_boundary(1)
+        && (letters.starts_with('o') || is_written(name, &letters[..1]))
+}
+
+/// The words of an option's name, in lower case: `outDir`, `out-dir` and `out_dir` are the same.
+fn words_of(option: &str) -> Vec<String> {
+    let mut spread = String::new();
+    for letter in option.chars() {
+        if letter.is_ascii_uppercase() {
+            spread.push('-');
+        }
+        spread.push(letter.to_ascii_lowercase());
+    }
+    let words = spread.split(['-', '_', '.']).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_known_by_its_words() {
+        for option in ["output", "out-dir", "outDir", "log-file", "junit-xml", "go_out"] {
+            assert!(is_output(option), "{option}");
+        }
+        for option in ["config", "no-cache", "source-dir", "input", "route", "without-log"] {
+            assert!(!is_output(option), "{option}");
+        }
+        assert!(takes_next("tool", "cache-dir") && !takes_next("tool", "cache"));
+        assert!(takes_next("pip", "t") && !takes_next("tool", "t"));
+    }
+}

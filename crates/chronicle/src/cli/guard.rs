@@ -187,7 +187,8 @@ fn one_phase(
 fn input(kind: ToolKind, text: &str) -> Result<Value, Failure> {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
-        _ if text.trim_start().starts_with('{') => {
+        // In a shell a brace begins a group.
+        _ if text.trim_start().starts_with('{') && !(kind == ToolKind::Run && is_group(text)) => {
             let error = serde_json::from_str::<Value>(text).err();
             let why = error.map_or_else(String::new, |error| format!(": {error}"));
             Err(Failure::usage(format!("the arguments are no JSON object{why}"))
@@ -196,6 +197,13 @@ fn input(kind: ToolKind, text: &str) -> Result<Value, Failure> {
         _ if kind == ToolKind::Run || kind.is_unknown() => Ok(json!({ "command": text })),
         _ => Ok(json!({ "path": text })),
     }
+}
+
+/// True for commands in braces. An object has a quote or its end there, or a name whose quotes a shell has taken.
+fn is_group(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('{').unwrap_or(text);
+    let first = inside.split_whitespace().next().unwrap_or("}");
+    inside.contains('}') && !first.starts_with(['"', '}']) && !first.ends_with(':')
 }
 
 /// What would become of a call.

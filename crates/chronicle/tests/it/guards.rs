@@ -208,6 +208,9 @@ fn a_person_can_ask_what_would_become_of_a_call() {
         session.chronicle(&words).exits(0)
     };
     explain(&["--", "bash", "cargo test"]).prints("allow  bash");
+    // A group of commands is no broken object.
+    explain(&["--", "bash", "{ ls; }"]).prints("allow  bash");
+    explain(&["--", "bash", "{ echo > locked.txt; }"]).prints("deny  bash");
     let said = explain(&["--", "Bash", r#"{"command": "echo > locked.txt"}"#]).prints("deny  Bash");
     said.prints("rule: readOnlyPaths `locked.txt` (.chronicle/rules.yaml:3)");
     explain(&["--phase", "look", "--", "MultiEdit", "a.txt"]).prints("deny").prints("tools");
@@ -225,6 +228,11 @@ fn a_person_can_ask_what_would_become_of_a_call() {
         .chronicle(&["guard", "explain", "--", "bash", "{broken"])
         .exits(2)
         .talks("no JSON object");
+    for (tool, text) in [("bash", "{command: make}"), ("Read", "{ path }"), ("bash", "{\"a\": b}")]
+    {
+        let said = session.chronicle(&["guard", "explain", "--", tool, text]);
+        said.exits(2).talks("no JSON object");
+    }
     let list = session.json(&["guard", "list"]);
     assert_eq!(list["files"][0]["rules"]["read_only"][0]["path"], "locked.txt");
     assert!(list["count"].as_u64().unwrap() > 50);

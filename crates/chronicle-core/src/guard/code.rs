@@ -273,15 +273,12 @@ fn without_patterns(code: &str) -> String {
     let mut out = String::new();
     let mut rest = code;
     while let Some(letter) = rest.chars().next() {
-        match pattern_at(&out, rest) {
-            Some(end) => {
-                out.push_str("//");
-                rest = rest.get(end..).unwrap_or_default();
-            }
-            None => {
-                out.push(letter);
-                rest = &rest[letter.len_utf8()..];
-            }
+        if let Some(end) = pattern_at(&out, rest) {
+            out.push_str("//");
+            rest = rest.get(end..).unwrap_or_default();
+        } else {
+            out.push(letter);
+            rest = &rest[letter.len_utf8()..];
         }
     }
     out
@@ -291,7 +288,8 @@ fn without_patterns(code: &str) -> String {
 fn pattern_at(before: &str, rest: &str) -> Option<usize> {
     let is_word = |it: char| it.is_alphanumeric() || "_$@%&>{'\"".contains(it);
     let begins = before.chars().next_back().is_none_or(|it| !is_word(it));
-    let parts = match rest.find('/')? {
+    let slash = rest.bytes().take(3).position(|byte| byte == b'/')?;
+    let parts = match slash {
         0 if begins_pattern(before) => 1,
         1 if begins && rest.starts_with('m') => 1,
         1 if begins && rest.starts_with(['s', 'y']) => 2,
@@ -299,7 +297,7 @@ fn pattern_at(before: &str, rest: &str) -> Option<usize> {
         2 if begins && rest.starts_with("tr") => 2,
         _ => return None,
     };
-    let mut at = rest.find('/')? + 1;
+    let mut at = slash + 1;
     for _ in 0..parts {
         at += end_of(rest.get(at..)?)? + 1;
     }

@@ -228,6 +228,8 @@ impl Reach {
 pub struct Looked {
     /// What its commands would do.
     pub(super) acts: Vec<Acts>,
+    /// What texts of it would do that may be commands, or only words.
+    pub(super) perhaps: Vec<Acts>,
     /// Every path that it would use.
     pub(super) reaches: Vec<Reach>,
     /// Every path of which it would read all that lies below, if it is a folder.

@@ -12,7 +12,7 @@ use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
 use super::perhaps::by_unknown;
-use super::protected::{Person, ends_us, guards, holds, person_command};
+use super::protected::{Person, ends_us, guards, holds, perhaps_person, person_command};
 use super::quotes::Marked;
 use super::texts::{RunText, in_full, of_run, only_helps};
 use crate::base::quote::line;
@@ -108,6 +108,11 @@ impl Judge<'_> {
                 None => {}
             }
         }
+        for run in self.facts.looked.perhaps.iter().flat_map(|acts| &acts.runs) {
+            if let Some(why) = perhaps_person(run) {
+                worst = worst.or_stricter(Judgement::Ask { rule: rule(), why });
+            }
+        }
         let links = self.acts().iter().flat_map(|acts| &acts.runs).any(|run| run.program() == "ln");
         for reach in self.reaches() {
             // Who may write through a link to it later need not name it then.
@@ -153,6 +158,9 @@ impl Judge<'_> {
         for set in &self.rules.sets {
             for acts in self.acts() {
                 worst = worst.or_stricter(by_commands(set, acts, &self.rules.place.homes));
+            }
+            for run in self.facts.looked.perhaps.iter().flat_map(|acts| telling(&acts.runs)) {
+                worst = worst.or_stricter(perhaps(by_run(set, run, &self.rules.place.homes)));
             }
             for reach in self.reaches() {
                 worst = worst.or_stricter(self.by_paths(set, reach));
@@ -312,6 +320,22 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
         worst = worst.or_stricter(by_line(set, text));
     }
     worst
+}
+
+/// Commands of a text that may be only words: those with an option or a path, which sentences rarely have.
+fn telling(runs: &[Run]) -> impl Iterator<Item = &Run> {
+    let is_telling = |word: &str| word.starts_with('-') || word.contains('/') || word == "~";
+    runs.iter().take(PARTS_MAX).filter(move |run| run.known().any(is_telling))
+}
+
+/// The verdict on what may not run at all.
+fn perhaps(judged: Judgement) -> Judgement {
+    match judged {
+        Judgement::Deny { rule, why } | Judgement::Ask { rule, why } => {
+            Judgement::Ask { rule, why: format!("it may be a command: {why}") }
+        }
+        Judgement::Clear => Judgement::Clear,
+    }
 }
 
 /// The first rule that matches one command.

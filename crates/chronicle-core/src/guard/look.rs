@@ -78,10 +78,29 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                 let reach = Reach::of(Access::Maybe, path, Some(""), place, call.tool);
                 looked.reaches.push(Reach { is_guess: true, ..reach });
             }
+            Finding::MayRun(text) => may_run(&text, &folder, place, call.tool, &mut looked),
             Finding::Hidden => looked.is_partial = true,
         }
     }
     looked
+}
+
+/// A text that may be a command, or only words: what is surely done to paths if it is one may be done.
+fn may_run(text: &str, folder: &str, place: &Whereabouts, tool: &str, looked: &mut Looked) {
+    let acts = read(text, folder, place);
+    let mut reaches = Vec::new();
+    reaches_of(&acts, folder, place, &mut reaches);
+    let used = reaches.into_iter().filter(|reach| !reach.is_guess && reach.whole.is_some());
+    looked.reaches.extend(used.filter_map(|reach| {
+        let access = match reach.access {
+            Access::Read => Access::Maybe,
+            Access::Meta | Access::Write | Access::Delete => Access::Likely,
+            Access::List | Access::Maybe | Access::Likely => return None,
+        };
+        let (by, extent) = (tool.to_owned(), Extent::All);
+        Some(Reach { access, is_guess: true, by, extent, ..reach })
+    }));
+    looked.perhaps.push(acts);
 }
 
 /// What a tool searches: all below the folders that it is given, or below where the worker is. The agents' own tools look at hidden
@@ -98,6 +117,7 @@ fn searched(found: &[Finding], tool: &str, place: &Whereabouts, looked: &mut Loo
             | Finding::Code { .. }
             | Finding::Command(_)
             | Finding::Perhaps(_)
+            | Finding::MayRun(_)
             | Finding::Hidden => {}
         }
     }

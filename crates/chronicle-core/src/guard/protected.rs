@@ -158,6 +158,16 @@ pub(super) fn person_command(run: &Run) -> Option<Person> {
     })
 }
 
+/// Why a text that may be only words may be a person's command: it begins with one, to the letter.
+pub(super) fn perhaps_person(run: &Run) -> Option<String> {
+    let is_ours =
+        run.program() == "chronicle" && is_command(run.words.get(1..4.min(run.words.len()))?);
+    let ends = ["pkill", "killall"].contains(&run.program()) && run.words.len() < 5;
+    match person_command(run).filter(|_| is_ours || ends)? {
+        Person::Surely(why) | Person::Perhaps(why) => Some(why),
+    }
+}
+
 /// Why commands together would end the supervisor: one finds its process, and another ends what was found.
 pub(super) fn ends_us(runs: &[Run]) -> Option<String> {
     const FINDERS: [&str; 5] = ["pgrep", "pidof", "systemctl", "launchctl", "supervisorctl"];

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::dressed::Dress;
 use super::{ToolKind, moves, patch, says_it_does, statement};
 use crate::base::shell::quoted;
 
@@ -96,6 +97,93 @@ const WORKPLACES: &[&str] =
 /// Fields that name a folder: for who moves files, where they are.
 const FOLDERS: &[&str] = &["dir", "directory", "folder", "location"];
 
+/// Fields of tools that start agents which may hold a command all the same.
+const AGENT_COMMANDS: &[&str] = &["command", "cmd", "shellcommand", "bash", "commandline"];
+/// Fields that hold a patch, whatever the tool is called.
+const PATCHES: &[&str] = &["diff", "patch", "patchtext", "patchcontent", "unifieddiff"];
+/// Fields that hold words for people or what files contain, which nobody runs.
+const PROSE: &[&str] = &[
+    "text",
+    "texts",
+    "message",
+    "messages",
+    "title",
+    "body",
+    "description",
+    "comment",
+    "comments",
+    "content",
+    "contents",
+    "summary",
+    "prompt",
+    "question",
+    "questions",
+    "query",
+    "queries",
+    "note",
+    "notes",
+    "reason",
+    "subject",
+    "name",
+    "label",
+    "labels",
+    "answer",
+    "reply",
+    "explanation",
+    "thought",
+    "thoughts",
+    "thinking",
+    "markdown",
+    "html",
+    "snippet",
+    "pattern",
+    "patterns",
+    "regex",
+    "search",
+    "expected",
+    "actual",
+    "result",
+    "results",
+    "log",
+    "logs",
+    "error",
+    "errors",
+    "context",
+    "details",
+    "instructions",
+    "plan",
+    "task",
+    "tasks",
+    "todo",
+    "todos",
+    "items",
+    "options",
+    "goal",
+    "finding",
+    "findings",
+    "evidence",
+    "oldtext",
+    "newtext",
+    "oldstring",
+    "newstring",
+    "oldstr",
+    "newstr",
+    "filetext",
+    "headline",
+    "caption",
+    "topic",
+    "quote",
+    "document",
+    "docs",
+    "documentation",
+    "observation",
+    "observations",
+    "memory",
+];
+/// Longest text in a field of no known meaning that is read as a command, and most bytes of all such texts of one input.
+const MAY_RUN_MAX: usize = 4_096;
+const ALL_MAY_RUN_MAX: usize = 256 * 1024;
+
 /// One text of an input that a guard looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
@@ -105,6 +193,8 @@ pub enum Finding {
     Glob(String),
     /// Runs in a shell, as far as its field tells.
     Command(String),
+    /// May run in a shell: nothing says that it does not.
+    MayRun(String),
     /// Names a file that is written.
     Written(String),
     /// Names a file that is removed, or moved away.
@@ -136,6 +226,7 @@ pub fn found_in(tool: &str, kind: ToolKind, input: &Value) -> Vec<Finding> {
         removes: is_open && says_it_does(tool, ToolKind::Delete),
         around: Around::default(),
         left: TEXTS_MAX,
+        may_run: 0,
         found: Vec::new(),
     };
     search.walk("", input, DEPTH_MAX);
@@ -158,6 +249,8 @@ struct Search<'t> {
     removes: bool,
     around: Around,
     left: usize,
+    /// Bytes of texts that may be commands.
+    may_run: usize,
     found: Vec<Finding>,
 }
 
@@ -167,6 +260,8 @@ struct Around {
     language: Option<String>,
     /// True if one names a file: code beside it is written there.
     has_path: bool,
+    /// What is set for a command, and what it reads.
+    dress: Dress,
 }
 
 impl Around {
@@ -174,7 +269,8 @@ impl Around {
         let language = fields.iter().find(|(name, _)| is_one(LANGUAGES, name));
         let language = language.and_then(|(_, value)| value.as_str());
         let has_path = fields.keys().any(|name| is_one(PATHS, name) && !is_one(WORKPLACES, name));
-        Self { language: language.map(|it| it.trim().to_lowercase()), has_path }
+        let dress = Dress::of(fields);
+        Self { language: language.map(|it| it.trim().to_lowercase()), has_path, dress }
     }
 
     /// True if a language is named that is no shell's.
@@ -200,14 +296,16 @@ impl Search<'_> {
                 self.text(field, text);
             }
             // The words of one command.
-            Value::Array(items) if self.may_run() && is_one(COMMANDS, field) => {
+            Value::Array(items)
+                if self.may_run() && is_one(COMMANDS, field) || self.is_agents(field) =>
+            {
                 self.left -= 1;
                 self.words(items);
             }
             Value::Array(items) => items.iter().for_each(|item| self.walk(field, item, depth - 1)),
             Value::Object(fields) => {
-                self.program(fields);
                 let around = std::mem::replace(&mut self.around, Around::of(fields));
+                self.program(fields);
                 for (name, value) in fields {
                     self.walk(name, value, depth - 1);
                 }
@@ -243,7 +341,31 @@ impl Search<'_> {
             _ => String::new(),
         };
         self.left = self.left.saturating_sub(1);
-        self.found.push(Finding::Command(format!("{program} {arguments}").trim_end().to_owned()));
+        self.command(format!("{program} {arguments}").trim_end());
+    }
+
+    /// A command, with what is said beside it.
+    fn command(&mut self, text: &str) {
+        self.found.push(if self.kind == ToolKind::Agent {
+            Finding::MayRun(text.to_owned())
+        } else {
+            Finding::Command(self.around.dress.on(text))
+        });
+        if self.around.dress.is_hidden {
+            self.found.push(Finding::Hidden);
+        }
+    }
+
+    /// True for a field of a tool that starts agents which may be a command.
+    fn is_agents(&self, field: &str) -> bool {
+        self.kind == ToolKind::Agent && is_one(AGENT_COMMANDS, field)
+    }
+
+    /// True if a field says nothing about its text, and that may be a command.
+    fn may_be_run(&self, field: &str, text: &str) -> bool {
+        let is_text = text.trim().contains(char::is_whitespace) && text.len() <= MAY_RUN_MAX;
+        let is_known = [PROSE, PATHS, GLOBS, CODE].iter().any(|names| is_one(names, field));
+        self.is_open() && is_text && !is_known
     }
 
     /// The files that a patch names; whether it is one.
@@ -292,10 +414,10 @@ impl Search<'_> {
         match words {
             Some(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-                self.found.push(Finding::Command(quoted.join(" ")));
+                self.command(&quoted.join(" "));
                 // It may as well be a list of commands, one after the other.
                 if words.iter().any(|word| word.contains(' ')) {
-                    self.found.push(Finding::Command(words.join("\n")));
+                    self.command(&words.join("\n"));
                 }
             }
             None => self.found.push(Finding::Hidden),
@@ -304,14 +426,21 @@ impl Search<'_> {
 
     fn text(&mut self, field: &str, text: &str) {
         let is_short = text.len() <= PATH_MAX && !text.contains('\n') && !text.trim().is_empty();
-        if patch::is_for(self.tool, self.kind) && self.patch(text) {
+        let may_patch = self.is_open() && is_one(PATCHES, field);
+        if (may_patch || patch::is_for(self.tool, self.kind)) && self.patch(text) {
             return;
         }
         let code = if self.may_run() { self.code(field, text) } else { None };
         let found = if let Some(code) = code {
             code
-        } else if self.may_run() && (is_one(COMMANDS, field) || self.is_bare(field)) {
-            Finding::Command(text.to_owned())
+        } else if self.may_run() && (is_one(COMMANDS, field) || self.is_bare(field))
+            || self.is_agents(field)
+        {
+            return self.command(text);
+        } else if self.may_be_run(field, text) {
+            self.may_run += text.len();
+            let is_seen = self.may_run <= ALL_MAY_RUN_MAX;
+            if is_seen { Finding::MayRun(text.to_owned()) } else { Finding::Hidden }
         } else if is_one(ADDRESSES, field) {
             match file_address(text) {
                 Some(path) => Finding::Path(path),
@@ -342,7 +471,7 @@ impl Search<'_> {
     }
 }
 
-fn is_one(names: &[&str], field: &str) -> bool {
+pub(super) fn is_one(names: &[&str], field: &str) -> bool {
     names.contains(&plain(field).as_str())
 }
 

@@ -1,8 +1,10 @@
 //! What the tools of agents do: their kinds, as data per agent and version, and the fields of their input that a guard must look at.
 //!
 //! A tool that no table has is [`ToolKind::Unknown`] and counts as able to do anything. `table.rs` is the data, `fields.rs` finds
-//! commands, code, paths, patterns and addresses in an input, with `patch.rs` and `statement.rs` for texts that name more.
+//! commands, code, paths, patterns and addresses in an input, with `patch.rs` and `statement.rs` for texts that name more, and `dressed.rs`
+//! for what is said about a command beside it.
 
+mod dressed;
 mod fields;
 pub(crate) mod patch;
 mod statement;

@@ -80,7 +80,10 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
             // What it is given to read, it may choose by itself.
             Token::Name(name) if name == "ARGV" => {
                 let rest = tokens.get(at + 1..).unwrap_or_default();
-                found.extend(chosen(rest)?.map(|path| (TouchKind::Read, path)));
+                let path = chosen(rest)?;
+                if !path.is_empty() {
+                    found.push((TouchKind::Read, path));
+                }
             }
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
@@ -103,15 +106,15 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
     Some(found)
 }
 
-/// The file that an element of a list is set to, if it is; `None` if which one is not known.
-fn chosen(after: &[Token]) -> Option<Option<String>> {
-    let Some(end) = after.iter().position(|it| *it == Token::Sign(']')) else { return Some(None) };
-    let rest = after.get(end + 1..).unwrap_or_default();
+/// The file that an element of a list is set to; empty if it is set to none, and `None` if which one is not known.
+fn chosen(after: &[Token]) -> Option<String> {
+    let end = after.iter().position(|it| *it == Token::Sign(']'));
+    let rest = end.and_then(|end| after.get(end + 1..)).unwrap_or_default();
     let is_set = rest.first() == Some(&Token::Sign('=')) && rest.get(1) != Some(&Token::Sign('='));
     match (is_set, rest.get(1), rest.get(2)) {
-        (false, ..) => Some(None),
+        (false, ..) => Some(String::new()),
         (true, Some(Token::Text(path)), None | Some(Token::End | Token::Sign('}'))) => {
-            Some(Some(path.clone()).filter(|path| !path.is_empty()))
+            Some(path.clone())
         }
         (true, ..) => None,
     }

@@ -207,13 +207,10 @@ impl Walker<'_> {
 
     /// What `read` gets: nothing that a text chose which has written nothing, if it comes from a file.
     fn read_from(&self, input: &Input) -> Value {
-        let has_written = self.acts.touches.iter().any(|touch| {
-            let is_mild = matches!(touch.kind, TouchKind::Read | TouchKind::List);
-            !is_mild
-        });
-        match input {
-            Input::File if !has_written => Value::One(Field::of(Piece::Given)),
-            _ => Value::unknown(),
+        if matches!(input, Input::File) && !self.has_changed {
+            Value::One(Field::of(Piece::Given))
+        } else {
+            Value::unknown()
         }
     }
 

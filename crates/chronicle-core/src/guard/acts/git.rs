@@ -128,6 +128,9 @@ const LEADING: &[&str] = &[
     "core.worktree",
 ];
 
+/// Commands that take files into the repository, or show what differs from it.
+const TAKING: &[&str] = &["add", "stage", "commit", "stash", "diff"];
+
 impl Walker<'_> {
     pub(super) fn git(&mut self, words: &[Field], state: &State, call: Call<'_>) {
         let mut own = state.clone();
@@ -156,12 +159,7 @@ impl Walker<'_> {
                         is_elsewhere = true;
                         self.touch(TouchKind::List, &path, &own, "git", call.span);
                     }
-                    own.folders = match path.known() {
-                        Some(path) => {
-                            own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect()
-                        }
-                        None => vec![CommandFolder::Unknown],
-                    };
+                    own.folders = led_to(&own, &path);
                 }
                 "-c" => {
                     let (setting, more) = taken(rest);
@@ -189,7 +187,7 @@ impl Walker<'_> {
             None => {}
             Some((command, more)) => match command.known() {
                 Some(name) => {
-                    if is_elsewhere && ["add", "stage", "commit", "stash", "diff"].contains(&name) {
+                    if is_elsewhere && TAKING.contains(&name) {
                         let all = super::Sieve::default();
                         self.touch_below(&Field::text("."), &all, None, &own, "git");
                     }
@@ -393,27 +391,9 @@ impl Walker<'_> {
                 let target = if name == "clone" { paths.get(1) } else { paths.first() };
                 self.touch(TouchKind::Write, target.unwrap_or(&here), state, "git", call.span);
             }
-            "config" => {
-                self.touch(TouchKind::Write, &Field::text(".git/config"), state, "git", call.span);
-                self.settings_file(found, words, state, call);
-                for pair in paths.windows(2) {
-                    if let [key, value] = pair {
-                        self.value_of_git(&key.begins().to_ascii_lowercase(), value, state, call);
-                    }
-                }
-                if found.has_unknown {
-                    self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
-                }
-            }
-            "merge-file" if !found.has(&["p", "stdout"]) => {
-                for path in paths.iter().take(1) {
-                    self.touches("w", path, state, "git merge-file", call);
-                }
-            }
-            "mailinfo" | "pack-objects" => {
-                for path in paths {
-                    self.written_to(path, state, &format!("git {name}"), call.span);
-                }
+            "config" => self.configured(found, words, state, call),
+            "merge-file" | "mailinfo" | "pack-objects" => {
+                self.made_by_git(name, found, state, call);
             }
             "bisect" if first == "run" => {
                 let at = words.iter().position(|it| it.known() == Some("run")).unwrap_or(0);
@@ -434,6 +414,44 @@ impl Walker<'_> {
             name != "reset" || found.has(&["hard", "merge", "keep"]) || !found.operands.is_empty();
         if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
             self.touch(TouchKind::Write, &here, state, "git", call.span);
+        }
+    }
+
+    /// Files that rare commands make or change: any that they are told.
+    fn made_by_git(
+        &mut self,
+        name: &str,
+        found: &super::options::Read,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let count = match name {
+            "merge-file" if found.has(&["p", "stdout"]) => 0,
+            "merge-file" => 1,
+            _ => found.operands.len(),
+        };
+        for path in found.operands.iter().take(count) {
+            self.written_to(path, state, &format!("git {name}"), call.span);
+        }
+    }
+
+    /// `git config`, with settings that make git run something.
+    fn configured(
+        &mut self,
+        found: &super::options::Read,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        self.touch(TouchKind::Write, &Field::text(".git/config"), state, "git", call.span);
+        self.settings_file(found, words, state, call);
+        for pair in found.operands.windows(2) {
+            if let [key, value] = pair {
+                self.value_of_git(&key.begins().to_ascii_lowercase(), value, state, call);
+            }
+        }
+        if found.has_unknown {
+            self.doubt(DoubtKind::Variable, "a setting of `git` is not known", call.span);
         }
     }
 
@@ -570,5 +588,13 @@ fn taken(rest: &[Field]) -> (Field, &[Field]) {
     match rest.split_first() {
         Some((first, more)) => (first.clone(), more),
         None => (Field::default(), rest),
+    }
+}
+
+/// The folders that an option leads to.
+fn led_to(state: &State, path: &Field) -> Vec<CommandFolder> {
+    match path.known() {
+        Some(path) => state.folders.iter().map(|it| super::wrappers::beside(it, path)).collect(),
+        None => vec![CommandFolder::Unknown],
     }
 }

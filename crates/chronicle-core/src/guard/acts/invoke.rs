@@ -168,7 +168,9 @@ impl Walker<'_> {
             self.depth -= 1;
         }
         self.watched(name, &value, state, span);
-        self.assigned.push((name.to_owned(), value.clone()));
+        // Long ones are not worth the memory.
+        let kept = if value.is_short() { value.clone() } else { Value::unknown() };
+        self.assigned.push((name.to_owned(), kept));
         state.variables.insert(name.to_owned(), value);
     }
 

@@ -90,7 +90,7 @@ fn filled(line: &str, variables: &[(&str, &str)], depth: usize) -> String {
                 let value = if is_just { value.trim_matches(['"', '\'']) } else { value };
                 out.push_str(&filled(value, variables, depth + 1));
             }
-            (_, Some(command)) => out.push_str(&format!("$({command})")),
+            (_, Some(command)) => out.extend(["$(", command, ")"]),
             _ => out.push('_'),
         }
         rest = more;

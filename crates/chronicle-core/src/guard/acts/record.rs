@@ -103,6 +103,7 @@ impl Walker<'_> {
                 let (folder, by) = (folder.clone(), by.to_owned());
                 let touch = Touch { kind, path: word.clone(), folder, by, span, is_within };
                 if self.seen.touches.insert(touch.clone()) {
+                    self.has_changed |= !matches!(kind, TouchKind::Read | TouchKind::List);
                     self.acts.touches.push(touch);
                 }
             }

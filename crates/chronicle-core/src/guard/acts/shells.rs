@@ -1,7 +1,7 @@
 //! Programs that run a text: shells, and languages whose code is only known to be code.
 
 use super::invoke::{Call, LISTED_MAX, base};
-use super::options::{Valued, read};
+use super::options::{Read, Valued, read};
 use super::state::State;
 use super::value::{Field, Value};
 use super::walk::{Dialect, Input, Walker};
@@ -135,16 +135,7 @@ impl Walker<'_> {
             }
             at += 1;
             if let Some(long) = text.strip_prefix("--") {
-                if let Some(file) = long.split_once('=').map(|(_, file)| Field::text(file)) {
-                    self.touch(TouchKind::Read, &file, state, name, call.span);
-                }
-                if matches!(long, "rcfile" | "init-file") {
-                    if let Some(file) = fields.get(at) {
-                        self.touch(TouchKind::Read, file, state, name, call.span);
-                        self.run_written(file, Some(name), state, call);
-                    }
-                    at += 1;
-                }
+                at += self.start_file(name, long, fields.get(at), state, call);
                 continue;
             }
             if !text.bytes().skip(1).all(|byte| byte.is_ascii_alphabetic()) {
@@ -179,6 +170,28 @@ impl Walker<'_> {
             }
             _ => self.input_text(name, state, dialect, call),
         }
+    }
+
+    /// A file that a shell reads before all else; how many more words its option takes.
+    fn start_file(
+        &mut self,
+        name: &str,
+        long: &str,
+        next: Option<&Field>,
+        state: &State,
+        call: Call<'_>,
+    ) -> usize {
+        if let Some((_, file)) = long.split_once('=') {
+            self.touch(TouchKind::Read, &Field::text(file), state, name, call.span);
+        }
+        if !matches!(long, "rcfile" | "init-file") {
+            return 0;
+        }
+        if let Some(file) = next {
+            self.touch(TouchKind::Read, file, state, name, call.span);
+            self.run_written(file, Some(name), state, call);
+        }
+        1
     }
 
     /// `sh -c text name arguments`.
@@ -262,18 +275,15 @@ impl Walker<'_> {
         }
     }
 
-    fn language(
+    /// What the values of options are; whether one is code.
+    fn options_of_language(
         &mut self,
         name: &str,
         valued: Valued,
-        fields: &[Field],
+        options: &Read,
         state: &State,
         call: Call<'_>,
-    ) {
-        let words = fields.get(1..).unwrap_or_default();
-        // The first operand is the script; what follows belongs to it.
-        let (options, end) = read(words, valued, true);
-        let rest = words.get(end..).unwrap_or_default();
+    ) -> bool {
         let mut has_code = false;
         for (option, value) in &options.options {
             let Some(value) = value else { continue };
@@ -290,6 +300,22 @@ impl Walker<'_> {
                 }
             }
         }
+        has_code
+    }
+
+    fn language(
+        &mut self,
+        name: &str,
+        valued: Valued,
+        fields: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let words = fields.get(1..).unwrap_or_default();
+        // The first operand is the script; what follows belongs to it.
+        let (options, end) = read(words, valued, true);
+        let rest = words.get(end..).unwrap_or_default();
+        let has_code = self.options_of_language(name, valued, &options, state, call);
         let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
         let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
         let changes = is_in_place && options.has(&["i"]);

@@ -223,6 +223,14 @@ impl Walker<'_> {
                 self.brought(name, &found, (sources, target), state, call);
             }
         }
+        self.changed_by(name, &found, state, call);
+        self.deep_of(name, &found, state, call);
+        self.beyond(name, &found, state, call);
+        true
+    }
+
+    /// What `patch` and `yq` change, which no letters tell.
+    fn changed_by(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         if name == "patch" {
             let folder = found.values(&["d", "directory"]).last().cloned();
             let strip = found.values(&["p", "strip"]).last().cloned();
@@ -237,9 +245,6 @@ impl Walker<'_> {
                 self.written_to(path, state, name, call.span);
             }
         }
-        self.deep_of(name, &found, state, call);
-        self.beyond(name, &found, state, call);
-        true
     }
 
     /// Words behind long options that the table does not have, if they are called like those that write.

@@ -282,4 +282,13 @@ impl Value {
     pub(super) fn unknown() -> Self {
         Self::One(Field::unknown())
     }
+
+    /// True for a value that takes little memory.
+    pub(super) fn is_short(&self) -> bool {
+        match self {
+            Self::One(field) => field.weight() < 512,
+            Self::List(fields) => fields.is_empty(),
+            Self::Unset => true,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Goes over the commands of a text in the order in which they would run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::state::{Function, State};
@@ -58,7 +58,7 @@ pub(super) struct Walker<'a> {
     /// What is known where functions are left early, innermost last.
     pub(super) returns: Vec<Option<State>>,
     /// Variables that belong to a function, with their values before it declared them; innermost last.
-    pub(super) locals: Vec<std::collections::BTreeMap<String, Option<super::value::Value>>>,
+    pub(super) locals: Vec<BTreeMap<String, Option<super::value::Value>>>,
     /// Functions that are being walked.
     pub(super) calls: Vec<(String, Vec<Field>)>,
     defined: Vec<Rc<Command>>,
@@ -81,6 +81,8 @@ pub(super) struct Walker<'a> {
     pub(super) copies: Vec<(String, String)>,
     /// What commands behind paths print.
     pub(super) processes: super::process::Processes,
+    /// Something may have been changed.
+    pub(super) has_changed: bool,
     /// What was found already.
     pub(super) seen: super::record::Seen,
 }
@@ -110,6 +112,7 @@ impl<'a> Walker<'a> {
             sinks: Vec::new(),
             copies: Vec::new(),
             processes: super::process::Processes::default(),
+            has_changed: false,
             seen: super::record::Seen::default(),
         }
     }
@@ -159,20 +162,30 @@ impl<'a> Walker<'a> {
             own.join(&end);
             own.folders = vec![CommandFolder::Unknown];
             own.arguments = None;
-            let later = self.assigned.get(trap.at..).unwrap_or_default();
-            for (name, value) in later {
+            for (name, only) in self.values_since(trap.at) {
                 // One that gets the same value wherever it gets one has that, or none yet.
-                let is_only = later.iter().all(|(other, it)| other != name || it == value)
-                    && !trap.known.contains(name)
-                    && end.variables.get(name) == Some(value);
-                let value = if is_only { value.clone() } else { Value::unknown() };
-                own.variables.insert(name.clone(), value);
+                let is_new =
+                    !trap.known.contains(&name) && end.variables.get(&name) == only.as_ref();
+                let value = only.filter(|_| is_new).unwrap_or_else(Value::unknown);
+                own.variables.insert(name, value);
             }
             for function in own.functions.values_mut() {
                 function.is_certain = false;
             }
             self.text(&trap.text, &mut own, &Input::Piped, Dialect::Bash, trap.span);
         }
+    }
+
+    /// The variables that got values after others, each with its value if that is the only one.
+    fn values_since(&self, at: usize) -> BTreeMap<String, Option<Value>> {
+        let mut found: BTreeMap<String, Option<Value>> = BTreeMap::new();
+        for (name, value) in self.assigned.get(at..).unwrap_or_default() {
+            let only = found.entry(name.clone()).or_insert_with(|| Some(value.clone()));
+            if only.as_ref() != Some(value) {
+                *only = None;
+            }
+        }
+        found
     }
 
     /// Functions that nothing called may still be, in ways that are not seen.

@@ -127,6 +127,7 @@ impl Walker<'_> {
         };
         let [file] = files.as_slice() else { return Input::File };
         let places = places_of(files.as_slice(), state);
+        self.steps += self.acts.touches.len() / 16;
         if !self.is_made_here(&places) {
             return Input::File;
         }

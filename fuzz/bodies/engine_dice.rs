@@ -18,7 +18,7 @@ use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Restored, TreeRecorded, Unclear};
 use chronicle_core::event::{
     Break, Call, Caller, Change, CrashClass, FollowUp, GrantScope, Issues, LedgerRepaired, Message,
-    OnGate, Question, RunStarted, SnapshotUpdate, ToolKind,
+    OnGate, Question, RunStarted, SnapshotUpdate, ToolKind, WallsFound,
 };
 use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
@@ -245,7 +245,7 @@ impl Dice<'_> {
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
-        match self.byte() % if commands { 28 } else { 14 } {
+        match self.byte() % if commands { 30 } else { 15 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => {
                 let judged = self.judgement();
@@ -253,6 +253,10 @@ impl Dice<'_> {
             }
             2 => AttemptReport::ToolEnded { call: self.text(), ok: self.flag() },
             13 => AttemptReport::ToolWentOn { call: self.text() },
+            14 => {
+                let call = self.flag().then(|| self.text());
+                AttemptReport::WallHit { call, said: self.text() }
+            }
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
             5..8 | 14.. => {
@@ -313,9 +317,10 @@ impl Dice<'_> {
 
     fn message(&mut self, state: &State) -> Message {
         let gate = self.gate(state).unwrap_or(GateId(1));
-        match self.byte() % 4 {
+        match self.byte() % 5 {
             0 => Message::Answer(gate),
             1 => Message::Verdict(gate),
+            2 => Message::Wall,
             _ => Message::Note(NoteId(u32::from(self.byte() % 4))),
         }
     }
@@ -378,6 +383,7 @@ impl Dice<'_> {
             isolated: self.flag(),
             inputs: false,
             rules: None,
+            walls: None,
             carried: None,
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
@@ -425,6 +431,14 @@ impl Dice<'_> {
         }
     }
 
+    /// Which walls a machine has.
+    fn walls(&mut self) -> Option<WallsFound> {
+        let dice = self.byte();
+        let (namespaces, landlock) = (dice & 1 > 0, dice & 2 > 0);
+        let found = WallsFound { namespaces, landlock, off: dice & 4 > 0, ..WallsFound::default() };
+        (dice & 8 > 0).then_some(found)
+    }
+
     pub(super) fn input(&mut self, state: &State) -> Input {
         let (mut actor, mut request) = (Actor::Supervisor, None);
         if let Some(report) = self.due_tree(state) {
@@ -438,6 +452,7 @@ impl Dice<'_> {
                 epoch: self.number(),
                 version: self.text(),
                 notifies: self.byte() > 60,
+                walls: self.walls(),
             }),
             1 if self.byte() > 220 => {
                 let owed = state.notices.owed.first().map(|owed| owed.about);

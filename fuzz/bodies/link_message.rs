@@ -47,6 +47,7 @@ impl Supervisor {
             command: "fuzz".to_owned(),
             chronicle: PathBuf::from("nobody-starts-anything"),
             signals: None,
+            no_walls: false,
         };
         let (updates, news) = sync_channel(UPDATES_MAX);
         let command = Command::Start(Box::new(first(&folder)));
@@ -134,6 +135,7 @@ fn first(folder: &RunFolder) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
+        walls: None,
         carried: None,
     }
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use chronicle_core::engine;
+use chronicle_core::event::WallsFound;
 use chronicle_core::event::input::{Answer, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
@@ -75,9 +76,9 @@ impl Run {
         self.writer.head()
     }
 
-    /// A supervisor's first reports: who it is, whether it notifies people, and what it found torn.
-    pub fn introduce(&self, who: &Holder, notifies: bool) -> Vec<Input> {
-        let started = inbox::started(who, self.writer.epoch(), notifies);
+    /// A supervisor's first reports: who it is, whether it notifies people, which walls it can put up, and what it found torn.
+    pub fn introduce(&self, who: &Holder, notifies: bool, walls: Option<WallsFound>) -> Vec<Input> {
+        let started = inbox::started(who, self.writer.epoch(), notifies, walls);
         self.torn().into_iter().chain([started]).collect()
     }
 

@@ -81,6 +81,10 @@ points! {
     BeforeFirstReport = "before-first-report",
     /// In the keeper: it holds its lock and has not reported that.
     KeeperAfterLock = "keeper-after-lock",
+    /// In the keeper: a wall stands, and its first process is not noted yet.
+    KeeperAfterWall = "keeper-after-wall",
+    /// In the keeper: the first process of the wall is noted, and nothing runs behind it.
+    KeeperAfterInit = "keeper-after-init",
     /// In the keeper: the agent runs, and is not recorded yet.
     KeeperAfterStart = "keeper-after-start",
     /// In the keeper: everything has ended, and that is not reported yet.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::base::limits::cut;
 use chronicle_core::base::redact::Redactor;
+use chronicle_core::event::WallsFound;
 use chronicle_core::event::input::{Actor, Answer, By, Command, Input, Report, What};
 use chronicle_core::event::signal::Signal;
 use chronicle_core::state::{State, Status};
@@ -29,13 +30,19 @@ pub fn reported(report: Report) -> Input {
 }
 
 /// The report that a supervisor took over.
-pub(crate) fn started(who: &Holder, epoch: u64, notifies: bool) -> Input {
+pub(crate) fn started(
+    who: &Holder,
+    epoch: u64,
+    notifies: bool,
+    walls: Option<WallsFound>,
+) -> Input {
     reported(Report::SupervisorStarted {
         pid: who.pid,
         host: who.host.clone(),
         epoch,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notifies,
+        walls,
     })
 }
 
@@ -130,6 +137,8 @@ pub struct Asker {
     pub chronicle: PathBuf,
     /// Address of the HTTP signal server, if the face has one.
     pub signals: Option<String>,
+    /// True if workers are to have no walls.
+    pub no_walls: bool,
 }
 
 /// A handle to a driven run from another thread.

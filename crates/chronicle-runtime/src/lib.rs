@@ -5,7 +5,7 @@
 //!
 //! Modules import downwards only. From the lowest layer up:
 //! `activity bell clock cookie fail home regular requests threads` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
-//! `environment trust secrets projections guard` < `inbox patience` < `driver link` < `effects` < `handle`.
+//! `environment trust walls secrets projections guard` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
 mod agents;
@@ -35,6 +35,7 @@ mod secrets;
 mod threads;
 mod trees;
 mod trust;
+mod walls;
 
 /// The internals that this workspace's own tests, benches and fuzz targets reach: they are other crates, so that they cannot
 /// see private modules. No face may use it.

@@ -60,6 +60,7 @@ pub(super) fn attempt(state: &State, frame: &Frame, why: Why) -> Event {
         persona: frame.helper().map(|helper| helper.persona.clone()),
         handover: None,
         recorded: true,
+        walls: state.walls_for(&place, None).map(Box::new),
         place,
         why,
         performer: performer_of(state, frame),

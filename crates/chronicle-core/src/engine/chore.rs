@@ -47,7 +47,7 @@ pub(super) fn verify(state: &State, frame: &Frame, phase: &Phase, way: &WayOut) 
     }
 }
 
-/// The commands that run next, with the key of the workflow inside of the phase if they are its own and need its `env`.
+/// The commands that run next, with the key of the workflow inside of the phase if they are its own and need its `env` or `walls`.
 fn next_to_verify(
     state: &State,
     frame: &Frame,
@@ -57,7 +57,7 @@ fn next_to_verify(
     let mut all = to_verify(state, frame, phase, way);
     // They were put in front of the phase's own when the workflow was loaded.
     let inner = phase.workflow.as_ref().and_then(|key| state.workflow(key));
-    let env = |workflow: &Workflow| (workflow.env.clone(), workflow.env_names.clone());
+    let env = |it: &Workflow| (it.env.clone(), it.env_names.clone(), it.walls.clone());
     let own = state.workflow(&frame.workflow).map(env);
     // In the same environment both lists run in one go.
     let apart = inner.filter(|it| Some(env(it)) != own && all.starts_with(&it.verify));
@@ -154,10 +154,12 @@ fn is_lost_too_often(frame: &Frame, phase: &Phase) -> bool {
 
 fn chore(state: &State, frame: &Frame, phase: &PhaseId, chore: Chore) -> Event {
     let id = state.next_attempt();
+    let place = frame.path.place(phase);
     Event::AttemptStarted(AttemptStarted {
         folder: frame.folder,
         attempt: id,
-        place: frame.path.place(phase),
+        walls: state.walls_for(&place, Some(&chore)).map(Box::new),
+        place,
         try_number: frame.worker.try_number,
         // An attempt, although it is nobody's work: it needs a keeper, a transcript and an end that survives a crash, like all
         // others.

@@ -120,10 +120,12 @@ fn hear_report(state: &State, report: &mut Report) {
         Report::Attempt { attempt, active_ms, what } => {
             hear_attempt(state, *attempt, active_ms, what);
         }
-        Report::SupervisorStarted { .. }
-        | Report::TailSetAside { .. }
-        | Report::SupervisorLeaves
-        | Report::TimerFired { .. } => {}
+        Report::SupervisorStarted { walls, .. } => {
+            for why in walls.iter_mut().flat_map(|walls| &mut walls.why) {
+                cut(why, NAME_MAX);
+            }
+        }
+        Report::TailSetAside { .. } | Report::SupervisorLeaves | Report::TimerFired { .. } => {}
     }
 }
 
@@ -195,6 +197,13 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
         AttemptReport::Ended(seen) => hear_end(state, id, active_ms, seen),
         AttemptReport::Withdrew { request } => {
             cut(request, REQUEST_MAX);
+            *active_ms = 0;
+        }
+        AttemptReport::WallHit { call, said } => {
+            if let Some(call) = call {
+                cut(call, NAME_MAX);
+            }
+            cut(said, NAME_MAX);
             *active_ms = 0;
         }
         AttemptReport::GuardUnproven { why } => {

@@ -33,6 +33,7 @@ mod target;
 mod trees;
 mod unasked;
 mod wait;
+mod walls;
 pub mod work;
 mod worker;
 mod world;

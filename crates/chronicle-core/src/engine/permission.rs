@@ -29,8 +29,8 @@ pub(super) fn judge(state: &State, attempt: &Attempt, call: &Call, judged: &Judg
         Judgement::Deny { rule, why } => {
             Leave::Decided(Verdict::Denied(words::forbidden(rule, why)), None)
         }
-        Judgement::Ask { .. } => {
-            let ruling = state.ruling(attempt, &call.id, call.sum);
+        Judgement::Ask { rule, .. } => {
+            let ruling = state.ruling(attempt, &call.id, call.sum, rule);
             ruling.map_or(Leave::Asks, decided)
         }
     }
@@ -79,7 +79,7 @@ pub(super) fn hold(
         scratch.record(Event::ToolCalled(called));
         return Answer::Verdict(verdict);
     }
-    let gate = state.free_gate(&path, call.sum);
+    let gate = state.free_gate(&path, call.sum, rule);
     let new = gate.is_none().then(|| ask(state, attempt, frame, call, rule, why));
     let gate = gate.unwrap_or_else(|| state.next_gate());
     if let Some(opened) = new {

@@ -5,6 +5,7 @@ use super::permission::{self, Leave};
 use super::proof;
 use super::scratch::Scratch;
 use super::unasked::{self, Ran};
+use super::walls;
 use crate::base::ids::{AttemptId, GateId, SHELL};
 use crate::definition::workflow::Tools;
 use crate::event::input::{Answer, AttemptReport, EndSeen, Report, TimerKind};
@@ -25,13 +26,14 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         // The first line freezes the run, so nothing may precede it.
         Report::SupervisorStarted { .. } | Report::TailSetAside { .. }
             if scratch.state().run.is_none() => {}
-        Report::SupervisorStarted { pid, host, epoch, version, notifies } => {
+        Report::SupervisorStarted { pid, host, epoch, version, notifies, walls } => {
             scratch.emit(Event::SupervisorStarted(SupervisorStarted {
                 pid: *pid,
                 host: host.clone(),
                 epoch: *epoch,
                 version: version.clone(),
                 notifies: *notifies,
+                walls: walls.clone(),
             }));
         }
         Report::TailSetAside { bytes, file } => {
@@ -152,6 +154,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             }
         }
         AttemptReport::GuardUnproven { why } => proof::work_unproven(scratch, id, why),
+        AttemptReport::WallHit { call, said } => walls::hit(scratch, id, call.as_deref(), said),
         AttemptReport::ToolEnded { call, ok } => {
             let call = call.clone();
             let (ok, goes_on) = (*ok, false);
@@ -231,6 +234,7 @@ fn tell(scratch: &mut Scratch<'_>, id: AttemptId, message: Message) {
             (note.is_some(), note.and_then(|note| note.given_to).is_some_and(|to| to != id))
         }
         Message::Answer(gate) => (attempt.asking.iter().any(|(_, asked)| *asked == gate), false),
+        Message::Wall => (attempt.owes_wall_words(), false),
         Message::Verdict(gate) => (attempt.held.iter().any(|held| held.gate == gate), false),
     };
     if is_new {
@@ -327,7 +331,8 @@ fn refused(
     let too_often = live(state, id).is_some_and(|attempt| repeated(state, attempt, call));
     let verdict = Verdict::Denied(match judged {
         Judgement::Clear => words::refused_itself(why),
-        Judgement::Ask { rule, why } | Judgement::Deny { rule, why } => words::forbidden(rule, why),
+        Judgement::Ask { rule, why } => words::not_as_shown(rule, why),
+        Judgement::Deny { rule, why } => words::forbidden(rule, why),
     });
     let called = ToolCalled::new(id, call.clone(), verdict, active_ms).judged(judged);
     scratch.record(Event::ToolCalled(called));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::permission::{clear, is_clear};
-use super::{Call, CallSum, Caller, Chore, Handed, LeftPhase, ToolKind, is_zero};
+use super::{AttemptWalls, Call, CallSum, Caller, Chore, Handed, LeftPhase, ToolKind, is_zero};
 use crate::base::ids::{AttemptId, FolderId, GateId, Outcome, PhaseId, Place, SessionId};
 use crate::base::time::Millis;
 use crate::guard::Judgement;
@@ -50,6 +50,9 @@ pub struct AttemptStarted {
     /// The supervisor, or the host session that the run lives in.
     #[serde(default, skip_serializing_if = "Performer::is_supervisor")]
     pub performer: Performer,
+    /// The walls around it; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<Box<AttemptWalls>>,
 }
 
 impl AttemptStarted {

@@ -11,7 +11,7 @@ pub use crate::event::command::Command;
 use crate::event::notice::NoticeGiven;
 use crate::event::permission::{clear, is_clear};
 use crate::event::trees::{Moment, Restored, TreeRecorded};
-use crate::event::{Call, Change, CrashClass, Message};
+use crate::event::{Call, Change, CrashClass, Message, WallsFound};
 use crate::guard::Judgement;
 
 /// One input: a command or a report, with its time and sender.
@@ -73,6 +73,9 @@ pub enum Report {
         version: String,
         /// True if it has a way to notify people.
         notifies: bool,
+        /// Which walls its machine can put up; `None` if it did not look.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        walls: Option<WallsFound>,
     },
     /// A notice was sent, or failed.
     NoticeGiven(NoticeGiven),
@@ -147,6 +150,14 @@ pub enum AttemptReport {
         /// What is missing, for people.
         why: String,
     },
+    /// A wall stopped something that it tried.
+    WallHit {
+        /// The agent's id of the call; `None` for a command of the workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// The line of its output that shows it.
+        said: String,
+    },
     /// It wants to call a tool; the answer is the verdict.
     ToolCalled {
         /// Boxed because it is much larger than the other variants.
@@ -155,7 +166,8 @@ pub enum AttemptReport {
         #[serde(default = "clear", skip_serializing_if = "is_clear")]
         judged: Judgement,
     },
-    /// It called a tool, and refused that by itself before anybody was asked. Or the rules refused after all what a person had allowed.
+    /// It called a tool, and refused that by itself before anybody was asked. Or the rules refused after all what a person had allowed, or it was
+    /// no longer what they had been shown.
     ToolRefused {
         /// The call as the agent announced it.
         call: Box<Call>,

@@ -24,6 +24,7 @@ pub mod snapshot;
 mod start;
 pub mod trees;
 pub mod wait;
+pub mod walls;
 
 use std::sync::Arc;
 
@@ -52,6 +53,7 @@ pub use permission::{CallHeld, GrantScope, PermissionCall};
 pub use repair::LedgerRepaired;
 pub use snapshot::SnapshotUpdate;
 pub use start::{OnGate, RunStarted, SupervisorStarted};
+pub use walls::{AttemptWalls, RunWalls, WallsFound};
 
 /// One fact about a run. A line of the ledger holds the events of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +151,16 @@ pub enum Event {
         attempt: AttemptId,
         /// What is missing, for people.
         why: String,
+    },
+    /// A wall stopped something that a worker tried.
+    WallHit {
+        /// The attempt behind that wall.
+        attempt: AttemptId,
+        /// The agent's id of the call; `None` for a command of the workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        /// The line of its output that shows it.
+        said: String,
     },
     /// A worker wanted to call a tool, and was answered.
     ToolCalled(ToolCalled),
@@ -424,6 +436,7 @@ impl Event {
             | Self::FrameEnded { .. }
             | Self::AttemptStarted(_)
             | Self::GuardUnproven { .. }
+            | Self::WallHit { .. }
             | Self::CommandEnded { .. }
             | Self::SignalAccepted { .. }
             | Self::SignalRefused { .. }
@@ -511,4 +524,6 @@ pub enum Message {
     Answer(GateId),
     /// The verdict on a call that it held at this gate.
     Verdict(GateId),
+    /// That a wall stopped it, and what it can do.
+    Wall,
 }

@@ -185,6 +185,7 @@ fn report(event: &Event) -> Option<Report> {
             epoch: started.epoch,
             version: started.version.clone(),
             notifies: started.notifies,
+            walls: started.walls.clone(),
         }),
         Event::TailSetAside { bytes, file } => {
             Some(Report::TailSetAside { bytes: *bytes, file: file.clone() })
@@ -232,6 +233,9 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
         }
         Event::GuardUnproven { attempt, why } => {
             (*attempt, 0, AttemptReport::GuardUnproven { why: why.clone() })
+        }
+        Event::WallHit { attempt, call, said } => {
+            (*attempt, 0, AttemptReport::WallHit { call: call.clone(), said: said.clone() })
         }
         Event::ToolCalled(called) => {
             let call = Box::new(called.reported()?);

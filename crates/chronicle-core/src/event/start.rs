@@ -7,6 +7,7 @@ use crate::definition::guard::FrozenRules;
 use crate::definition::persona::Persona;
 use crate::definition::workflow::Workflow;
 use crate::event::carried::Carried;
+use crate::event::walls::{RunWalls, WallsFound};
 
 /// Everything that is frozen at the start of a run. Later changes to files or settings do not affect it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,9 @@ pub struct RunStarted {
     /// ones hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<FrozenRules>,
+    /// The walls around its workers. `None` in lines of versions that had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<Box<RunWalls>>,
     /// Where the run begins. `None`: at the start of its workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Box<Carried>>,
@@ -78,4 +82,7 @@ pub struct SupervisorStarted {
     /// True if it has a way to notify people.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub notifies: bool,
+    /// Which walls its machine can put up; `None` if it did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<WallsFound>,
 }

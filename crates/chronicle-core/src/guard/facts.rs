@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::acts;
 use super::folders::{FolderSeen, PatchText, WholeFolder};
+use super::made::MadeOf;
 use super::paths::joined;
 use crate::base::tools::ToolKind;
 
@@ -141,6 +142,10 @@ pub(super) struct Touch {
     pub(super) by: String,
     /// What of the path is meant.
     pub(super) extent: Extent,
+    /// What comes to lie there.
+    pub(super) put: acts::Put,
+    /// What a pattern finds that it is made of.
+    pub(super) made_of: Option<acts::FoundName>,
 }
 
 /// How much of what lies at a path is meant.
@@ -204,6 +209,10 @@ pub(super) struct Reach {
     pub(super) is_guess: bool,
     /// How much of what lies there is meant.
     pub(super) extent: Extent,
+    /// What comes to lie there, by absolute paths.
+    pub(super) put: acts::Put,
+    /// What a pattern finds that it is made of; the path is what all of that fits.
+    pub(super) made_of: Option<MadeOf>,
 }
 
 impl Reach {
@@ -219,7 +228,19 @@ impl Reach {
             Word::Unknown { .. } => None,
         };
         let by = by.to_owned();
-        Self { access, path, whole, by, is_guess: false, extent: Extent::All }
+        let (put, made_of) = (acts::Put::default(), None);
+        Self { access, path, whole, by, is_guess: false, extent: Extent::All, put, made_of }
+    }
+
+    /// What the disk must be asked about it.
+    fn to_resolve(&self) -> impl Iterator<Item = &str> {
+        let source = match &self.put.what {
+            acts::PutWhat::Same(source) => Some(source),
+            acts::PutWhat::Anything | acts::PutWhat::File => None,
+        };
+        let made_of = self.made_of.as_ref().map(|made| &made.glob);
+        let all = [self.whole.as_ref(), self.put.inside.as_ref(), source, made_of];
+        all.into_iter().flatten().map(String::as_str)
     }
 }
 
@@ -230,6 +251,8 @@ pub struct Looked {
     pub(super) acts: Vec<Acts>,
     /// What texts of it would do that may be commands, or only words.
     pub(super) perhaps: Vec<Acts>,
+    /// What its commands would run if the variables that it does not set were empty, where that is something else.
+    pub(super) emptied: Vec<Run>,
     /// Every path that it would use.
     pub(super) reaches: Vec<Reach>,
     /// Every path of which it would read all that lies below, if it is a folder.
@@ -243,8 +266,7 @@ pub struct Looked {
 impl Looked {
     /// Absolute paths and patterns whose real places the runtime must find out, each once.
     pub fn to_resolve(&self) -> Vec<&str> {
-        let mut all: Vec<&str> =
-            self.reaches.iter().filter_map(|reach| reach.whole.as_deref()).collect();
+        let mut all: Vec<&str> = self.reaches.iter().flat_map(Reach::to_resolve).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -256,6 +278,8 @@ impl Looked {
 pub struct PathSeen {
     /// The real paths, without links: one, or what a pattern finds. A path that does not exist is resolved as far as it does.
     pub real: Vec<String>,
+    /// The same paths as they are named, with the links in them.
+    pub found: Vec<String>,
     /// True if it exists.
     pub exists: bool,
     /// True if it is a folder.

@@ -42,6 +42,38 @@ pub(super) fn is_glob(name: &str) -> bool {
     name.contains(['*', '?', '[', '\\'])
 }
 
+/// True if nearly every name fits: there is a `*`, and beside it only what any letter fits, or a dot.
+pub(super) fn is_everything(name: &str) -> bool {
+    let parts = parts(name);
+    parts.iter().any(|part| matches!(part, Part::Any)) && parts.iter().all(Part::is_wide)
+}
+
+/// A name with some letter in the place of each class.
+pub(super) fn without_classes(glob: &str) -> String {
+    let mut out = String::new();
+    let mut rest = glob;
+    while let Some((before, after)) = rest.split_once('[') {
+        out.push_str(before);
+        let slashes = before.len() - before.trim_end_matches('\\').len();
+        match class(after).filter(|_| slashes % 2 == 0) {
+            Some((Part::Class { letters, is_not: false }, left)) => {
+                out.extend(letters.first().map(|(letter, _)| *letter));
+                rest = left;
+            }
+            Some((_, left)) => {
+                out.push('?');
+                rest = left;
+            }
+            None => {
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 enum Part {
     Letter(char),
     One,
@@ -58,6 +90,16 @@ impl Part {
             Self::Class { letters, is_not } => {
                 letters.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *is_not
             }
+        }
+    }
+
+    fn is_wide(&self) -> bool {
+        let is_long =
+            |(from, to): &(char, char)| u32::from(*to).saturating_sub(u32::from(*from)) > 10;
+        match self {
+            Self::Letter(letter) => *letter == '.',
+            Self::One | Self::Any => true,
+            Self::Class { letters, is_not } => *is_not || letters.iter().any(is_long),
         }
     }
 
@@ -91,15 +133,19 @@ fn parts(glob: &str) -> Vec<Part> {
     found
 }
 
-/// A class and what follows it; `None` if it has no end.
+/// A class and what follows it; `None` if it has no end. One that is not just letters and ranges may be any letter.
 fn class(text: &str) -> Option<(Part, &str)> {
-    let (is_not, text) = match text.strip_prefix(['!', '^']) {
-        Some(rest) => (true, rest),
-        None => (false, text),
+    let letters: Vec<char> = text.chars().collect();
+    let end = class_end(&letters)?;
+    let rest = letters[..=end].iter().map(|letter| letter.len_utf8()).sum::<usize>();
+    let rest = text.get(rest..).unwrap_or_default();
+    let (is_not, inner) = match &letters[..end] {
+        ['!' | '^', inner @ ..] => (true, inner),
+        inner => (false, inner),
     };
-    // A bracket in the first place means itself.
-    let end = text.char_indices().skip(1).find(|(_, letter)| *letter == ']')?.0;
-    let inner: Vec<char> = text[..end].chars().collect();
+    if inner.iter().any(|letter| ['[', '\\', ']'].contains(letter)) {
+        return Some((Part::One, rest));
+    }
     let mut letters = Vec::new();
     let mut at = 0;
     while let Some(letter) = inner.get(at) {
@@ -111,7 +157,29 @@ fn class(text: &str) -> Option<(Part, &str)> {
             at += 1;
         }
     }
-    Some((Part::Class { letters, is_not }, text.get(end + 1..).unwrap_or_default()))
+    Some((Part::Class { letters, is_not }, rest))
+}
+
+/// Where a class ends, counted from behind its first bracket: `[a-z]`, `[]a]`, `[[:alpha:]_]`, `[\]a]`; `None` if it does not.
+pub fn class_end(letters: &[char]) -> Option<usize> {
+    let mut at = usize::from(matches!(letters.first(), Some('!' | '^')));
+    // A bracket in the first place means itself.
+    at += usize::from(letters.get(at) == Some(&']'));
+    loop {
+        match letters.get(at)? {
+            ']' => return Some(at),
+            '\\' => at += 2,
+            '[' => at += named_class(&letters[at..]).unwrap_or(1),
+            _ => at += 1,
+        }
+    }
+}
+
+/// The length of `[:alpha:]`, `[.a.]` or `[=a=]` within a class.
+fn named_class(letters: &[char]) -> Option<usize> {
+    let mark = letters.get(1).filter(|mark| ":.=".contains(**mark))?;
+    let end = letters.get(2..)?.windows(2).position(|pair| pair == [*mark, ']'])?;
+    Some(end + 4)
 }
 
 #[cfg(test)]
@@ -131,6 +199,13 @@ mod tests {
             ("a\\*b", "a*b"),
             ("*", "a"),
             ("a*b*c", "axbxbc"),
+            ("s[[:lower:]]crets", "secrets"),
+            ("s[![:upper:]]crets", "secrets"),
+            ("s[[.e.]]crets", "secrets"),
+            ("s[[=e=]]crets", "secrets"),
+            ("[\\]s]ecrets", "secrets"),
+            ("[]s]ecrets", "secrets"),
+            ("[[s]ecrets", "secrets"),
         ] {
             assert!(stands_for(glob, name), "{glob} {name}");
         }
@@ -142,6 +217,7 @@ mod tests {
             ("[!i]d_rsa", "id_rsa"),
             ("a*b", "abc"),
             ("", "a"),
+            ("[[:lower:]]x", "secrets"),
         ] {
             assert!(!stands_for(glob, name), "{glob} {name}");
         }

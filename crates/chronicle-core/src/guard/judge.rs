@@ -3,11 +3,14 @@
 //! First what no worker may do, then the lists of tools, then the rules, and at last what cannot be known. Among rules the strictest
 //! verdict holds, except that within one file the first command rule that matches a command decides.
 
+use std::ops::Range;
+
 use super::code;
 use super::compiled::{Command, Compiled, RuleSet};
 use super::facts::{Access, Acts, AskedCall, CallFacts, Extent, Reach, Run, UnclearKind, Word};
 use super::folders::by_folders;
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
+use super::landings::lands;
 use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
@@ -73,6 +76,9 @@ impl Judge<'_> {
 
     /// Every way to say where a path leads; `None` if it was not looked up.
     fn spellings(&self, reach: &Reach) -> Option<Vec<Names>> {
+        if let (Some(made), Some(whole)) = (&reach.made_of, &reach.whole) {
+            return made.names(whole, self.facts);
+        }
         match &reach.whole {
             Some(whole) => {
                 let seen = self.facts.seen.get(whole)?;
@@ -113,6 +119,11 @@ impl Judge<'_> {
                 worst = worst.or_stricter(Judgement::Ask { rule: rule(), why });
             }
         }
+        for run in self.facts.looked.emptied.iter().take(PARTS_MAX) {
+            if let Some(Person::Surely(why) | Person::Perhaps(why)) = person_command(run) {
+                worst = worst.or_stricter(Judgement::Ask { rule: rule(), why });
+            }
+        }
         let links = self.acts().iter().flat_map(|acts| &acts.runs).any(|run| run.program() == "ln");
         for reach in self.reaches() {
             // Who may write through a link to it later need not name it then.
@@ -145,7 +156,7 @@ impl Judge<'_> {
                 |names: &Names| guards(names, access, &self.rules.place).or_else(|| holds(names));
             let Some(why) = all.iter().find_map(why) else { continue };
             let rule = RuleRef::own(RuleKind::Protected, "what guards this run");
-            if changes {
+            if changes && !self.is_open(reach) {
                 return Judgement::Deny { rule, why };
             }
             worst = worst.or_stricter(Judgement::Ask { rule, why });
@@ -161,6 +172,9 @@ impl Judge<'_> {
             }
             for run in self.facts.looked.perhaps.iter().flat_map(|acts| telling(&acts.runs)) {
                 worst = worst.or_stricter(perhaps(by_run(set, run, &self.rules.place.homes)));
+            }
+            for run in self.facts.looked.emptied.iter().take(PARTS_MAX) {
+                worst = worst.or_stricter(emptied(by_run(set, run, &self.rules.place.homes)));
             }
             for reach in self.reaches() {
                 worst = worst.or_stricter(self.by_paths(set, reach));
@@ -178,7 +192,19 @@ impl Judge<'_> {
             let why = format!("nobody looked where {} leads", shown(reach));
             return Judgement::Ask { rule, why };
         };
-        by_paths(set, reach, &all, &self.rules.place)
+        let judged = by_paths(set, reach, &all, &self.rules.place);
+        match judged {
+            Judgement::Clear => Judgement::Clear,
+            _ if !lands(reach, self.facts) => Judgement::Clear,
+            Judgement::Deny { rule, why } if self.is_open(reach) => Judgement::Ask { rule, why },
+            judged @ (Judgement::Deny { .. } | Judgement::Ask { .. }) => judged,
+        }
+    }
+
+    /// True if a path is made of what a pattern finds, and that is nothing yet.
+    fn is_open(&self, reach: &Reach) -> bool {
+        let seen = reach.made_of.as_ref().and_then(|made| self.facts.seen.get(&made.glob));
+        seen.is_some_and(|seen| seen.found.is_empty())
     }
 
     /// What cannot be known.
@@ -338,6 +364,16 @@ fn perhaps(judged: Judgement) -> Judgement {
     }
 }
 
+/// The verdict on what runs if a variable is empty of which nothing is known.
+fn emptied(judged: Judgement) -> Judgement {
+    match judged {
+        Judgement::Deny { rule, why } | Judgement::Ask { rule, why } => {
+            Judgement::Ask { rule, why: format!("if a variable in it is empty: {why}") }
+        }
+        Judgement::Clear => Judgement::Clear,
+    }
+}
+
 /// The first rule that matches one command.
 fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
     let is_built_in = set.commands.first().is_some_and(|it| it.rule.at.file == BUILT_IN_NAME);
@@ -350,46 +386,80 @@ fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
 }
 
 fn by_texts(set: &RuleSet, texts: &[RunText]) -> Judgement {
-    let matches = |command: &&Command| texts.iter().any(|text| is_in(command, text));
-    let Some(command) = set.commands.iter().find(matches) else { return Judgement::Clear };
-    told(command, texts.first().map_or("", |text| &text.text))
+    let found = |command: &Command| texts.iter().filter_map(|text| found_in(command, text)).max();
+    decided(set, found, texts.first().map_or("", |text| &text.text))
 }
 
-/// True if a rule matches more than what a command is only told.
+/// How a rule was found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Match {
+    /// Nobody can tell in a reasonable time.
+    Perhaps,
+    Surely,
+}
+
+/// The verdict of the first rule that matches. One that nobody can compare with the text is asked about.
+fn decided(set: &RuleSet, found: impl Fn(&Command) -> Option<Match>, text: &str) -> Judgement {
+    let mut worst = Judgement::Clear;
+    for command in &set.commands {
+        match found(command) {
+            None => {}
+            Some(Match::Surely) => return worst.or_stricter(told(command, text)),
+            Some(Match::Perhaps) => worst = worst.or_stricter(too_long(command)),
+        }
+    }
+    worst
+}
+
+fn too_long(command: &Command) -> Judgement {
+    let rule = line(command.pattern.source(), SHOWN_MAX);
+    let why = format!("it is too long to be compared with the rule `{rule}`");
+    Judgement::Ask { rule: command.reference(), why }
+}
+
+/// True if a rule matches more than what a command is only told, or nobody can tell.
 pub(super) fn is_in(command: &Command, text: &RunText) -> bool {
+    found_in(command, text).is_some()
+}
+
+fn found_in(command: &Command, text: &RunText) -> Option<Match> {
     let source = command.pattern.source();
-    command.pattern.find_in(&text.text).any(|found| match found {
-        Found::At(range) => !text.is_only_text(&range, source),
-        Found::TooHard => true,
-    })
+    strongest(command.pattern.find_in(&text.text), |range| !text.is_only_text(range, source))
+}
+
+/// The first match that counts, or that nobody can tell.
+fn strongest(
+    found: impl Iterator<Item = Found>,
+    counts: impl Fn(&Range<usize>) -> bool,
+) -> Option<Match> {
+    let mut found = found.filter_map(|found| match found {
+        Found::At(range) => counts(&range).then_some(Match::Surely),
+        Found::TooHard => Some(Match::Perhaps),
+    });
+    found.next()
 }
 
 /// The first rule that matches a whole line: one that names an operator, or that goes over a pipe.
 fn by_line(set: &RuleSet, text: &str) -> Judgement {
     let marked = Marked::new(text);
     let pipelines = marked.pipelines();
-    let matches = |command: &&Command| {
+    let found = |command: &Command| {
         if command.is_wide {
-            let mut found = command.pattern.find_in(text);
-            return found.any(|found| match found {
-                Found::At(range) => !marked.is_text(&range),
-                Found::TooHard => true,
-            });
+            return strongest(command.pattern.find_in(text), |range| !marked.is_text(range));
         }
         // The built-in rules say it where they mean a pipe.
         let is_theirs = command.rule.at.file != BUILT_IN_NAME;
-        pipelines.iter().filter(|_| is_theirs).filter(|part| marked.has_pipe(part)).any(|part| {
+        let parts = pipelines.iter().filter(|_| is_theirs).filter(|part| marked.has_pipe(part));
+        let found = parts.filter_map(|part| {
             let inner = text.get(part.clone()).unwrap_or_default();
-            command.pattern.find_in(inner).any(|found| match found {
-                Found::At(range) => {
-                    let range = part.start + range.start..part.start + range.end;
-                    marked.has_pipe(&range) && !marked.is_text(&range)
-                }
-                Found::TooHard => true,
+            strongest(command.pattern.find_in(inner), |range| {
+                let range = part.start + range.start..part.start + range.end;
+                marked.has_pipe(&range) && !marked.is_text(&range)
             })
-        })
+        });
+        found.max()
     };
-    set.commands.iter().find(matches).map_or(Judgement::Clear, |command| told(command, text))
+    decided(set, found, text)
 }
 
 fn told(command: &Command, text: &str) -> Judgement {

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::acts::{self, ShellSetting};
+use super::acts::{self, Put, PutWhat, ShellSetting};
 use super::code;
 use super::facts::{
     Access, Acts, AskedCall, Extent, Folder, Looked, Reach, Run, Touch, Unclear, UnclearKind,
     Whereabouts, Word,
 };
+use super::made::MadeOf;
 use super::paths::joined;
 use super::sieve::{KnownToGit, Sieve};
 use super::taken::taken;
@@ -43,6 +44,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                 reaches_of(&acts, &folder, place, &mut looked.reaches);
                 looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
                 looked.below(&acts, &folder, place);
+                emptied(&text, &acts, &folder, place, &mut looked);
                 looked.acts.push(acts);
             }
             Finding::Path(path) => {
@@ -85,21 +87,41 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
     looked
 }
 
+/// What a command would do if the variables that it does not set were empty: nobody knows that they are not.
+fn emptied(text: &str, acts: &Acts, folder: &str, place: &Whereabouts, looked: &mut Looked) {
+    if !text.contains(['$', '`', '~']) || text.len() > COMMAND_MAX {
+        return;
+    }
+    let emptied = read_by(acts::acts_emptied, text, folder, place);
+    let mut reaches = Vec::new();
+    if emptied.touches != acts.touches {
+        reaches_of(&emptied, folder, place, &mut reaches);
+    }
+    let is_new = |reach: &Reach| !looked.reaches.contains(reach);
+    let reaches: Vec<Reach> = reaches.into_iter().filter(is_new).filter_map(maybe).collect();
+    looked.reaches.extend(reaches);
+    let runs = emptied.runs.into_iter().filter(|run| !acts.runs.contains(run));
+    looked.emptied.extend(runs);
+}
+
+/// What may be done to a path that something is surely done to if a guess is right.
+fn maybe(reach: Reach) -> Option<Reach> {
+    let access = match reach.access {
+        Access::Read => Access::Maybe,
+        Access::Meta | Access::Write | Access::Delete => Access::Likely,
+        Access::List | Access::Maybe | Access::Likely => return None,
+    };
+    let is_used = !reach.is_guess && reach.whole.is_some();
+    is_used.then_some(Reach { access, is_guess: true, extent: Extent::All, ..reach })
+}
+
 /// A text that may be a command, or only words: what is surely done to paths if it is one may be done.
 fn may_run(text: &str, folder: &str, place: &Whereabouts, tool: &str, looked: &mut Looked) {
     let acts = read(text, folder, place);
     let mut reaches = Vec::new();
     reaches_of(&acts, folder, place, &mut reaches);
-    let used = reaches.into_iter().filter(|reach| !reach.is_guess && reach.whole.is_some());
-    looked.reaches.extend(used.filter_map(|reach| {
-        let access = match reach.access {
-            Access::Read => Access::Maybe,
-            Access::Meta | Access::Write | Access::Delete => Access::Likely,
-            Access::List | Access::Maybe | Access::Likely => return None,
-        };
-        let (by, extent) = (tool.to_owned(), Extent::All);
-        Some(Reach { access, is_guess: true, by, extent, ..reach })
-    }));
+    let used = reaches.into_iter().filter_map(maybe);
+    looked.reaches.extend(used.map(|reach| Reach { by: tool.to_owned(), ..reach }));
     looked.perhaps.push(acts);
 }
 
@@ -201,7 +223,10 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
         let reach = Reach::of(touch.access, path, folder.as_deref(), place, &touch.by);
         let extent = touch.extent;
         let whole = reach.whole.filter(|_| extent != Extent::Named);
-        let reach = Reach { whole, extent, ..reach };
+        let put = put_at(&touch.put, folder.as_deref(), place);
+        let made_of = touch.made_of.as_ref();
+        let made_of = made_of.and_then(|name| MadeOf::new(name, folder.as_deref()?, place));
+        let reach = Reach { whole, extent, put, made_of, ..reach };
         if !reaches.contains(&reach) {
             reaches.push(reach);
         }
@@ -236,6 +261,17 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
     }
 }
 
+/// What comes to lie somewhere, by absolute paths. Where these are not known, anything may.
+fn put_at(put: &Put, folder: Option<&str>, place: &Whereabouts) -> Put {
+    let whole = |path: &String| joined(path, folder, place);
+    let what = match &put.what {
+        PutWhat::Same(source) => whole(source).map_or(PutWhat::Anything, PutWhat::Same),
+        PutWhat::Anything => PutWhat::Anything,
+        PutWhat::File => PutWhat::File,
+    };
+    Put { inside: put.inside.as_ref().and_then(whole), what }
+}
+
 /// Words that code is given which changes files: it most likely changes those that they name.
 fn given_to_code(
     acts: &Acts,
@@ -257,7 +293,7 @@ fn through_links(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Ve
         Word::Known(text) => Some(text.clone()),
         Word::Glob(_) | Word::Unknown { .. } => None,
     };
-    let links: Vec<&Run> = acts.runs.iter().filter(|run| run.program() == "ln").collect();
+    let links: Vec<&Run> = acts.runs.iter().filter(|run| links(run)).collect();
     let mut is_partial = links.len() > LINKS_MAX;
     for run in links.into_iter().take(LINKS_MAX) {
         let operands: Vec<String> = run.words.iter().skip(1).filter_map(known).collect();
@@ -272,12 +308,13 @@ fn through_links(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Ve
         for link in [link.clone(), format!("{}/{name}", link.trim_end_matches('/'))] {
             let more: Vec<Reach> = reaches
                 .iter()
-                .filter(|reach| reach.by != "ln")
+                .filter(|reach| !makes_link(reach, run))
                 .filter_map(|reach| {
                     let rest = reach.whole.as_deref()?.strip_prefix(&link)?;
                     let whole = format!("{target}{rest}");
                     let is_below = rest.is_empty() || rest.starts_with('/');
-                    is_below.then(|| Reach { whole: Some(whole), ..reach.clone() })
+                    let (put, made_of) = (Put::default(), None);
+                    is_below.then(|| Reach { whole: Some(whole), put, made_of, ..reach.clone() })
                 })
                 .collect();
             is_partial |= more.len() > LINKED_MAX;
@@ -285,6 +322,23 @@ fn through_links(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Ve
         }
     }
     is_partial
+}
+
+/// True if a command makes a link: `ln`, or `cp -s`.
+fn links(run: &Run) -> bool {
+    let is_link = |word: &str| {
+        let is_long = word.len() > 3 && "--symbolic-link".starts_with(word);
+        is_long || word.starts_with('-') && !word.starts_with("--") && word.contains('s')
+    };
+    run.program() == "ln" || run.program() == "cp" && run.known().any(is_link)
+}
+
+/// True if it is the link itself that is written, and not what is behind it.
+fn makes_link(reach: &Reach, run: &Run) -> bool {
+    match run.program() {
+        "ln" => reach.by == "ln",
+        by => reach.by == by && matches!(reach.put.what, PutWhat::Same(_)),
+    }
 }
 
 /// A path that the reader knows, with the program that uses it.
@@ -323,15 +377,22 @@ fn read_code(language: &str, text: &str, folder: &str, place: &Whereabouts) -> A
 
 /// What a command would do.
 fn read(command: &str, folder: &str, place: &Whereabouts) -> Acts {
+    read_by(acts::acts, command, folder, place)
+}
+
+fn read_by(
+    reader: fn(&str, ShellSetting<'_>) -> acts::Acts,
+    command: &str,
+    folder: &str,
+    place: &Whereabouts,
+) -> Acts {
     if command.len() > COMMAND_MAX {
         let why = "it is too large to be looked at".to_owned();
         let unclear = vec![Unclear { kind: UnclearKind::Text, why }];
         return Acts { unclear, texts: vec![command.to_owned()], ..Acts::default() };
     }
     let home = place.homes.first().map(String::as_str);
-    let acts = acts::acts(
-        command,
-        ShellSetting { folder: Some(folder), home, project: Some(&place.project) },
-    );
+    let setting = ShellSetting { folder: Some(folder), home, project: Some(&place.project) };
+    let acts = reader(command, setting);
     taken(command, &acts)
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing here reads a file, so a verdict depends on its inputs alone. It fails closed: what cannot be known is asked about, a
-//! path that was not looked up too, and a pattern that takes too long counts as found. Everything is bounded.
+//! path that was not looked up too, and a pattern that takes too long as well. Everything is bounded.
 //!
 //! Start reading at `judge.rs`, then `facts.rs` (what it judges by), `path_rules.rs`, `paths.rs` and `texts.rs` (how rules are matched) and
 //! `protected.rs` (what no rule may allow).
@@ -21,7 +21,9 @@ mod given;
 mod globs;
 mod judge;
 mod judgement;
+mod landings;
 mod look;
+mod made;
 mod path_rules;
 mod paths;
 mod perhaps;
@@ -35,6 +37,7 @@ mod texts;
 pub use compiled::Compiled;
 pub use facts::{AskedCall, CallFacts, Looked, PathSeen, Whereabouts};
 pub use folders::{FolderSeen, WholeFolder};
+pub use globs::class_end;
 pub use judge::judge;
 pub use judgement::{Judgement, RuleKind, RuleRef};
 pub use look::look;

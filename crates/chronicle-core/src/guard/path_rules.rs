@@ -169,6 +169,8 @@ fn above_hidden(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
 /// The folder whose whole content a deletion takes.
 pub(super) fn emptied_by(reach: &Reach) -> Option<Names> {
     let is_whole = reach.access == Access::Delete && reach.extent == Extent::All;
+    // What is made of some names is not all that lies there.
+    let is_whole = is_whole && reach.made_of.is_none();
     let whole = reach.whole.as_deref().filter(|_| is_whole)?;
     let is_glob = matches!(reach.path, Word::Glob(_));
     emptied(whole).filter(|_| is_glob).map(relative)

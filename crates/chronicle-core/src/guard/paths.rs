@@ -297,6 +297,11 @@ pub(super) fn relative(path: &str) -> Names {
     Names { parts: split(path), is_file: false, ignores_case: false, is_glob: false }
 }
 
+/// A path as names, where what was seen of it says whether case counts.
+pub(super) fn named(path: &str, seen: &PathSeen) -> Names {
+    Names { ignores_case: seen.case_insensitive, ..relative(path) }
+}
+
 /// A pattern of which nobody knows where it begins.
 pub(super) fn pattern(glob: &str) -> Names {
     Names { is_glob: true, ..relative(glob) }
@@ -309,6 +314,7 @@ pub(super) fn picked(glob: &str) -> Vec<Names> {
 
 /// Paths that a pattern surely means if they are there: with nothing, and with some letter, in the place of each `*`.
 fn stand_ins(glob: &str) -> Vec<String> {
+    let glob = globs::without_classes(glob);
     let with = |stand_in: &str| -> Option<String> {
         let mut out = String::new();
         let mut letters = glob.chars().peekable();
@@ -324,10 +330,6 @@ fn stand_ins(glob: &str) -> Vec<String> {
                     out.push_str(stand_in);
                 }
                 '?' => out.push('x'),
-                '[' => {
-                    let inner: String = letters.by_ref().take_while(|it| *it != ']').collect();
-                    out.extend(inner.chars().next());
-                }
                 other => out.push(other),
             }
         }
@@ -339,7 +341,7 @@ fn stand_ins(glob: &str) -> Vec<String> {
 /// The folder that a pattern empties: `build/*` is all of `build`.
 pub(super) fn emptied(glob: &str) -> Option<&str> {
     let (folder, last) = glob.rsplit_once('/').unwrap_or((".", glob));
-    let is_all = ["*", ".*", "**", "*.*", "{*,.*}", ".[!.]*", ".??*"].contains(&last);
+    let is_all = last == "{*,.*}" || globs::is_everything(last);
     is_all.then_some(if folder.is_empty() { "/" } else { folder })
 }
 

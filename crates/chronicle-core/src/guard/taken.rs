@@ -148,7 +148,8 @@ fn touch(found: &acts::Touch, finds: &[&ProgramRun]) -> Touch {
         (false, false) => Extent::All,
     };
     let path = word(&found.path);
-    Touch { access, path, folder, by: found.by.clone(), extent }
+    let (put, made_of) = (found.put.clone(), found.made_of.clone());
+    Touch { access, path, folder, by: found.by.clone(), extent, put, made_of }
 }
 
 pub(super) fn access(kind: TouchKind) -> Access {
@@ -281,5 +282,7 @@ fn named<'f>(find: &'f ProgramRun, touches: &'f [acts::Touch]) -> impl Iterator<
         folder: Folder::Unknown,
         by: "find".to_owned(),
         extent: Extent::Named,
+        put: acts::Put::default(),
+        made_of: None,
     })
 }

@@ -25,7 +25,7 @@ use crate::words;
 use fit::{Fitted, HandoverPart, Keeps, fit};
 use leave::{as_before, way_out};
 
-pub use parts::told;
+pub use parts::{told, wall_words};
 pub(crate) use record::handed;
 pub(crate) use status::for_worker;
 pub(crate) use template::Stand;
@@ -117,6 +117,7 @@ fn parts(
         HandoverPart::text("Your phase", where_it_is(phase, state, stand, attempt), 2_000, 20),
         HandoverPart::text("Instructions", instructions(state, attempt, phase, stand), 8_000, 10),
         HandoverPart::text("Tools", tools(state, attempt, phase), 3_000, 14),
+        HandoverPart::text("Walls", parts::walls(attempt), 1_500, 14),
         HandoverPart::text(WAY_OUT, way_out(state, attempt, phase, stand), 8_000, 21),
     ];
     parts.extend(parts::parts(state, attempt));

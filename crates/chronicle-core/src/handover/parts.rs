@@ -151,6 +151,16 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
 }
 
+/// The walls around the worker, if any stand.
+pub(super) fn walls(attempt: &Attempt) -> String {
+    attempt.intent.walls.as_ref().map(|walls| words::walls_told(walls)).unwrap_or_default()
+}
+
+/// What a worker that ran into its walls is told.
+pub fn wall_words(attempt: &Attempt) -> String {
+    attempt.intent.walls.as_ref().map(|walls| words::wall_stopped(walls)).unwrap_or_default()
+}
+
 /// What people said and decided anywhere in the run.
 fn people(state: &State) -> Vec<String> {
     let remarks = state.remarks.iter().rev().map(|remark| {

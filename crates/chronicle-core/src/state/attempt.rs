@@ -71,6 +71,12 @@ pub struct Attempt {
     /// Number of finished `verify` or `cleanup` commands.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chores_done: u32,
+    /// How often a wall stopped something that it tried.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wall_hits: u32,
+    /// True if it was told so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wall_told: bool,
     /// When it could change files.
     #[serde(default, skip_serializing_if = "Hands::is_none")]
     pub hands: Hands,
@@ -213,6 +219,8 @@ impl Facts {
             quota_until: None,
             retry_after_ms: None,
             chores_done: 0,
+            wall_hits: 0,
+            wall_told: false,
             hands: Hands::default(),
             ended: None,
             changes: None,

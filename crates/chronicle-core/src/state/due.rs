@@ -60,7 +60,8 @@ impl Facts {
         let frame = self.frames.get(&attempt.intent.place.frame());
         let notes = frame.into_iter().flat_map(|frame| &frame.notes);
         let notes = notes.filter(|note| note.told.is_none()).map(|note| Message::Note(note.id));
-        let all: Vec<Message> = answers.map(Message::Answer).chain(notes).collect();
+        let wall = attempt.owes_wall_words().then_some(Message::Wall);
+        let all: Vec<Message> = answers.map(Message::Answer).chain(notes).chain(wall).collect();
         all.into_iter()
             .filter(move |_| hears)
             .map(move |message| attempt.effect(attempt.cause, Action::Tell(id, message)))

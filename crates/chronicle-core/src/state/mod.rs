@@ -41,6 +41,7 @@ mod trees;
 mod v1;
 mod v1_calls;
 mod wait;
+mod walls;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

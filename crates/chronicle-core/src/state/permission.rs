@@ -14,7 +14,7 @@ use crate::event::{
     Call, CallHeld, CallSum, Caller, GateAnswer, GateKind, GateOpened, GrantScope, PermissionCall,
     ToolCalled, Verdict,
 };
-use crate::guard::Judgement;
+use crate::guard::{Judgement, RuleRef};
 
 /// A call that waits for a person, or for its agent to hear the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,8 +98,15 @@ pub enum Ruling<'s> {
 }
 
 impl Facts {
-    /// What people said to this call of an attempt; `None` if they were not asked, or have not answered.
-    pub fn ruling(&self, attempt: &Attempt, id: &str, sum: CallSum) -> Option<Ruling<'_>> {
+    /// What people said to this call of an attempt, which a rule asks about; `None` if they were not asked, or have not answered. A yes
+    /// is for the rule that they were shown: through a link that was changed, the same call may be another question.
+    pub fn ruling(
+        &self,
+        attempt: &Attempt,
+        id: &str,
+        sum: CallSum,
+        rule: &RuleRef,
+    ) -> Option<Ruling<'_>> {
         let path = attempt.intent.place.frame();
         let held =
             attempt.held.iter().find(|held| held.call == id && self.is_about(held.gate, sum));
@@ -111,7 +118,8 @@ impl Facts {
         }
         let of_visit = visit.into_iter().flat_map(|visit| &visit.grants);
         let mut grants = of_visit.chain(&self.grants).filter(|grant| grant.sum == sum);
-        if let Some(grant) = grants.find(|grant| self.is_for(grant, id)) {
+        let is_for = |grant: &&Grant| self.is_for(grant, id) && self.asks_by(grant.gate, rule);
+        if let Some(grant) = grants.find(is_for) {
             return Some(Ruling::Allowed(grant.gate));
         }
         let gate = self.gate(held?.gate)?;
@@ -138,8 +146,8 @@ impl Facts {
 
     /// What people said to a call that waits. A gate that is not known any more was answered long ago.
     pub fn ruling_on(&self, attempt: &Attempt, held: &Held) -> Option<Ruling<'_>> {
-        match self.gate(held.gate).and_then(Gate::asked_sum) {
-            Some(sum) => self.ruling(attempt, &held.call, sum),
+        match self.gate(held.gate).and_then(|gate| gate.opened.asks.as_deref()) {
+            Some(asks) => self.ruling(attempt, &held.call, asks.call.sum, &asks.rule),
             None => Some(Ruling::Closed(held.gate)),
         }
     }
@@ -158,12 +166,24 @@ impl Facts {
         open.filter(|held| self.ruling_on(attempt, held).is_none())
     }
 
-    /// The open gate of this visit at which the same call may wait: nobody else waits there.
-    pub(crate) fn free_gate(&self, path: &FramePath, sum: CallSum) -> Option<GateId> {
+    /// True if it was this rule that asked at a gate. One that is not known any more is trusted: whoever answered it knew.
+    fn asks_by(&self, gate: GateId, rule: &RuleRef) -> bool {
+        let asks = self.gate(gate).and_then(|gate| gate.opened.asks.as_ref());
+        asks.is_none_or(|asks| asks.rule == *rule)
+    }
+
+    /// The open gate of this visit at which the same call may wait by the same rule: nobody else waits there.
+    pub(crate) fn free_gate(
+        &self,
+        path: &FramePath,
+        sum: CallSum,
+        rule: &RuleRef,
+    ) -> Option<GateId> {
         let gates = &self.frames.get(path)?.permissions.gates;
         gates.iter().copied().find(|id| {
             let is_open = self.gate(*id).is_some_and(|gate| gate.answered.is_none());
-            is_open && self.is_about(*id, sum) && self.holder(*id).is_none()
+            let is_it = self.is_about(*id, sum) && self.asks_by(*id, rule);
+            is_open && is_it && self.holder(*id).is_none()
         })
     }
 
@@ -174,8 +194,13 @@ impl Facts {
             let is_here = |frame: &Frame| {
                 frame.phase == gate.place.phase() && frame.permissions.gates.contains(&gate.gate)
             };
-            let sum = gate.asks.as_ref().map(|asks| asks.call.sum);
-            let lasts = |grant: &Grant| grant.scope != GrantScope::Once && Some(grant.sum) == sum;
+            let covers = |grant: &Grant| {
+                let asks = gate.asks.as_ref();
+                asks.is_some_and(|it| {
+                    it.call.sum == grant.sum && self.asks_by(grant.gate, &it.rule)
+                })
+            };
+            let lasts = |grant: &Grant| grant.scope != GrantScope::Once && covers(grant);
             let of_visit = frame.into_iter().flat_map(|frame| &frame.permissions.grants);
             !frame.is_some_and(is_here) || of_visit.chain(&self.grants).any(lasts)
         };

@@ -158,6 +158,7 @@ impl Facts {
                     known.told = Some(id);
                 }
             }),
+            Message::Wall => self.change(id, |attempt| attempt.wall_told = true),
             Message::Verdict(gate) => self.heard_verdict(id, gate),
             Message::Answer(gate) => {
                 let Some(known) = self.gates.get_mut(number(gate.0)) else { return };

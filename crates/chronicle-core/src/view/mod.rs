@@ -24,6 +24,7 @@ mod run_json;
 mod timeline;
 mod trees;
 mod wait;
+mod walls;
 
 pub use crate::words::{Breadcrumb, Mark};
 pub use attempt::AttemptRow;
@@ -42,6 +43,7 @@ pub use run_json::run_json;
 pub use timeline::{TimelineEntry, timeline};
 pub use trees::{Span, Spans, TreeBook, UndoRow};
 pub use wait::WaitRow;
+pub use walls::WallsRow;
 
 /// Version of every view's JSON. It is raised when a field changes its meaning or is removed. New fields do not raise it: readers
 /// ignore unknown ones.

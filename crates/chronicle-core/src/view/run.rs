@@ -13,6 +13,7 @@ use super::permission::{GrantRow, grants};
 use super::phase::{PhaseRow, phases};
 use super::proof::{UnprovenRow, unproven};
 use super::wait::{WaitRow, waits};
+use super::walls::{WallsRow, walls};
 use super::{Breadcrumb, VIEW_VERSION};
 use crate::base::time::Millis;
 use crate::base::usage::Usage;
@@ -97,6 +98,9 @@ pub struct RunView {
     /// The rules about tool calls that were frozen into it; `None` for a run of a version that had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<GuardsRow>,
+    /// The walls around its workers; `None` for a run of a version that had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<WallsRow>,
     /// Every limit with its spending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetRow>,
@@ -221,6 +225,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         spent: Spent::from(&state.usage),
         grants: grants(state),
         guards: guards(run),
+        walls: walls(state),
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),

@@ -19,6 +19,7 @@ mod sentence;
 mod trees;
 mod usage;
 mod wait;
+mod walls;
 
 use crate::base::ids::{AttemptId, DONE, HUMAN_INTERVENTION, Place};
 use crate::base::quote::plain;
@@ -46,10 +47,10 @@ pub(crate) use gate::{
 };
 pub(crate) use loops::{back_and_forth, one_way, rounds_allowed, stagnates, started_over};
 pub(crate) use notice::{failed as notice_failed, text as notice_text};
-pub use permission::forbidden;
 pub(crate) use permission::{
     ID_TAKEN, NOT_ANSWERED, SUPERVISOR, may_call, reach, rejected_call, too_many_held,
 };
+pub use permission::{forbidden, not_as_shown};
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, mark, status_line};
 pub use proof::unproven_guard;
@@ -65,6 +66,8 @@ pub use sentence::sentence;
 pub use trees::{bytes, changes, files, lines_changed};
 pub use usage::{age, duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};
+pub use walls::walls_line;
+pub(crate) use walls::{wall_stopped, walls_told};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow loops without any work";

@@ -20,6 +20,15 @@ pub fn forbidden(rule: &RuleRef, why: &str) -> String {
     format!("{}. Do not work around it", reason(rule, why))
 }
 
+/// What a worker hears whose call a person has allowed, and that would do something else by now than they were shown.
+pub fn not_as_shown(rule: &RuleRef, why: &str) -> String {
+    format!(
+        "it did not run: what it leads to has changed since a person was shown it, and their yes was for what they saw: {}. Make it \
+         again if you still need it: they are asked anew",
+        reason(rule, why)
+    )
+}
+
 /// What a worker hears whose call a person has rejected.
 pub(crate) fn rejected_call(who: &str, note: &str) -> String {
     format!(

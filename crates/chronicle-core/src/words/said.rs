@@ -149,6 +149,7 @@ pub(super) fn message(message: Message) -> String {
     match message {
         Message::Note(note) => note.to_string(),
         Message::Answer(gate) => format!("the answer to {gate}"),
+        Message::Wall => "what a wall around it does".to_owned(),
         Message::Verdict(gate) => format!("what becomes of its call at {gate}"),
     }
 }

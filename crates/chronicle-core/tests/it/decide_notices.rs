@@ -20,7 +20,7 @@ const SCRIPT: &str = "plan: go build\nbuild: ask which?; go done\ng1: approve\ng
 
 fn supervisor(notifies: bool) -> Report {
     let (host, version) = ("here".to_owned(), "test".to_owned());
-    Report::SupervisorStarted { pid: 7, host, epoch: 1, version, notifies }
+    Report::SupervisorStarted { pid: 7, host, epoch: 1, version, notifies, walls: None }
 }
 
 fn driven(workflow: &str, script: &str) -> World {

@@ -478,6 +478,38 @@ fn a_rule_that_has_the_last_word_is_named() {
     assert_eq!(called.judged, judged);
 }
 
+/// What a person allowed, and what leads elsewhere when their answer arrives, is told as that.
+#[test]
+fn a_yes_for_what_is_no_longer_as_it_was_shown_is_told() {
+    let mut world = begun(ONE);
+    let call = Box::new(Call::new("c1", "bash", &serde_json::json!({"command": "ls"}), &[]));
+    let judged = Judgement::Ask { rule: rule("ls", 1), why: "not that".to_owned() };
+    world.step(&about(A1, AttemptReport::ToolRefused { call, why: String::new(), judged }));
+    let told = world.told();
+    let said = "their yes was for what they saw: not that: command rule `ls`";
+    assert!(told.contains(said), "{told}");
+}
+
+/// The same call may be asked about by another rule later, where a link leads elsewhere.
+#[test]
+fn leave_by_one_rule_is_none_where_another_one_asks() {
+    let ask = |world: &mut World, id: &str, line: usize| {
+        let call = Box::new(Call::new(id, "bash", &serde_json::json!({"command": "cat x"}), &[]));
+        let judged = Judgement::Ask { rule: rule("x", line), why: "look".to_owned() };
+        world.step(&about(A1, AttemptReport::ToolCalled { call, judged }))
+    };
+    for scope in [GrantScope::Phase, GrantScope::Run] {
+        let mut world = begun(ONE);
+        assert_eq!(ask(&mut world, "c1", 1), Answer::Waits);
+        world.step(&person(approve(1, scope)));
+        assert_eq!(ask(&mut world, "c2", 1), allowed(), "{scope:?}");
+        assert_eq!(ask(&mut world, "c3", 2), Answer::Waits, "{scope:?}");
+        world.step(&person(approve(2, scope)));
+        assert_eq!(ask(&mut world, "c4", 2), allowed(), "{scope:?}");
+        assert_eq!(ask(&mut world, "c5", 1), allowed(), "{scope:?}");
+    }
+}
+
 #[test]
 fn leave_for_a_call_in_one_folder_is_none_for_it_in_another() {
     let input = serde_json::json!({"command": "rm -r build"});

@@ -26,11 +26,11 @@ use chronicle_core::event::trees::{
 };
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, Break, Call, CallHeld, CallSum, Caller, Change, Chore, Crash,
-    CrashClass, Duty, EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer, GateKind,
-    GateOpened, GrantScope, Handed, Issues, Leave, LedgerRepaired, LeftPhase, Message, Mover,
-    Performer, PermissionCall, Question, RunStarted, SnapshotUpdate, StopCause, SupervisorStarted,
-    ToolCalled, ToolKind, Verdict, Why,
+    AttemptEnded, AttemptStarted, AttemptWalls, Break, Call, CallHeld, CallSum, Caller, Change,
+    Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer,
+    GateKind, GateOpened, GrantScope, Handed, Issues, Leave, LedgerRepaired, LeftPhase, Message,
+    Mover, Performer, PermissionCall, Question, RunStarted, SnapshotUpdate, StopCause,
+    SupervisorStarted, ToolCalled, ToolKind, Verdict, WallsFound, Why,
 };
 use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
@@ -86,7 +86,15 @@ phases: {a: {next: [a]}}
         started.prop_map(Event::RunStarted),
         (small(), text(), number(), any::<bool>()).prop_map(|(pid, host, epoch, notifies)| {
             let version = host.clone();
-            Event::SupervisorStarted(SupervisorStarted { pid, host, epoch, version, notifies })
+            let walls = notifies.then(|| WallsFound {
+                namespaces: pid > 1,
+                landlock: pid > 2,
+                off: pid == 0,
+                why: vec![host.clone()],
+                ..WallsFound::default()
+            });
+            let started = SupervisorStarted { pid, host, epoch, version, notifies, walls };
+            Event::SupervisorStarted(started)
         }),
         notice_given(),
         (number(), text()).prop_map(|(bytes, file)| Event::TailSetAside { bytes, file }),
@@ -255,6 +263,10 @@ fn of_attempt() -> impl Strategy<Value = Event> {
             handover: resume.then(|| Handed { text: "0".repeat(64), rest: Some("x".to_owned()) }),
             recorded: resume,
             performer: if try_number == 3 { Performer::Host } else { Performer::Supervisor },
+            walls: resume.then(|| {
+                let namespaces = try_number > 1;
+                Box::new(AttemptWalls { namespaces, ..AttemptWalls::default() })
+            }),
         })
     });
     let ended = (attempt(), end(), number(), small(), number(), text());
@@ -326,6 +338,8 @@ fn of_work() -> impl Strategy<Value = Event> {
             Event::SessionOpened { attempt, session: SessionId::new(session) }
         }),
         (attempt(), text()).prop_map(|(attempt, why)| Event::GuardUnproven { attempt, why }),
+        (attempt(), prop::option::of(text()), text())
+            .prop_map(|(attempt, call, said)| Event::WallHit { attempt, call, said }),
         (attempt(), [text(), text(), text()], called(), verdict, number()).prop_map(
             |(attempt, [call, tool, input], (sum, kind, by, command), verdict, active_ms)| {
                 Event::ToolCalled(ToolCalled {
@@ -589,9 +603,10 @@ fn of_talk() -> impl Strategy<Value = Event> {
             }
         ),
         (attempt(), small(), any::<[bool; 2]>()).prop_map(|(attempt, id, [note, repeated])| {
-            let message = match id % 3 {
+            let message = match id % 4 {
                 _ if note => Message::Note(NoteId(id)),
                 0 => Message::Verdict(GateId(id)),
+                3 => Message::Wall,
                 _ => Message::Answer(GateId(id)),
             };
             Event::MessageDelivered { attempt, message, repeated }

@@ -161,3 +161,42 @@ fn calls_that_every_reader_of_such_rules_must_get_right() {
     }
     assert_eq!(wrong, "");
 }
+
+/// How long a command is says nothing about what it does.
+#[test]
+fn long_commands_are_judged_by_what_they_do() {
+    let rules = Compiled::new(&[built_in()], &place("/home/ann/proj", "/home/ann")).unwrap();
+    let disk = Disk::default();
+    let verdict = |command: &str| {
+        verdict(&rules, &disk, "bash", &json!({ "command": command, "description": "x" }))
+    };
+    let files: String = (0..900).fold(String::new(), |mut text, at| {
+        let _ = write!(
+            text,
+            " src/a_module_with_a_longer_name_{}/and_a_file_with_a_longer_name_{at}.ts",
+            at % 40
+        );
+        text
+    });
+    let words = "It says what was changed, and why: the old way took too long.\n".repeat(1_000);
+    let code = "x = {'a': 1, 'b': [1, 2, 3]}\nprint(x)\n".repeat(1_500);
+    assert!(files.len() > 60_000 && words.len() > 60_000 && code.len() > 55_000);
+    for command in [
+        format!("git add{files}"),
+        format!("npx eslint{files}"),
+        format!("git commit -m '{words}'"),
+        format!("git push origin main{files}"),
+        format!("python3 - <<'EOF'\n{code}EOF\n"),
+        format!("cat > notes.md <<'EOF'\n{words}EOF\n"),
+    ] {
+        assert_eq!(verdict(&command), Judgement::Clear, "{}", &command[..40]);
+    }
+    for command in [
+        format!("git push origin{files} --force"),
+        format!("git push --force origin{files}"),
+        format!("git push origin{files} +main"),
+        format!("git add{files} && git push --force"),
+    ] {
+        assert_eq!(word(&verdict(&command)), "deny", "{}", &command[..40]);
+    }
+}

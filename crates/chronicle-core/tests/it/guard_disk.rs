@@ -40,15 +40,16 @@ impl Disk {
     }
 
     fn see(&self, path: &str) -> PathSeen {
-        let mut real: Vec<String> = if path.contains(['*', '?', '[']) {
-            self.found_by(path).iter().map(|path| self.real(path, LINKS_MAX)).collect()
+        let mut found: Vec<String> = if path.contains(['*', '?', '[']) {
+            self.found_by(path)
         } else {
-            vec![self.real(path, LINKS_MAX)]
+            vec![path.to_owned()]
         };
-        real.sort();
+        found.sort();
+        let real: Vec<String> = found.iter().map(|path| self.real(path, LINKS_MAX)).collect();
         let first = real.first().and_then(|path| self.0.get(path));
         let (exists, is_dir) = (first.is_some(), first == Some(&Thing::Folder));
-        PathSeen { real, exists, is_dir, case_insensitive: false }
+        PathSeen { real, found, exists, is_dir, case_insensitive: false }
     }
 
     /// Follows links name by name. What does not exist is kept as it is.
@@ -77,6 +78,8 @@ impl Disk {
         for part in glob.split('/').filter(|name| !name.is_empty() && *name != ".") {
             found = found.iter().flat_map(|folder| self.step(folder, part)).collect();
         }
+        // Behind a pattern, a plain name was not looked for yet.
+        found.retain(|path| self.0.contains_key(&self.real(path, LINKS_MAX)));
         found
     }
 

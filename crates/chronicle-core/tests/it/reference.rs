@@ -142,6 +142,37 @@ fn what_the_checker_refuses_the_schema_refuses() {
     }
 }
 
+#[test]
+fn walls_that_the_checker_refuses_the_schema_refuses() {
+    let bad = [
+        "walls: read\nphases: {a: }",
+        "walls: {files: none}\nphases: {a: }",
+        "walls: {file: read}\nphases: {a: }",
+        "walls: {paths: [/]}\nphases: {a: }",
+        "walls: {paths: '~/'}\nphases: {a: }",
+        "walls: {paths: [a/../b]}\nphases: {a: }",
+        "walls: {paths: [sub/.chronicle]}\nphases: {a: }",
+        "walls: {hide: [.]}\nphases: {a: }",
+        "walls: {hide: [./.chronicle/runs]}\nphases: {a: }",
+        "walls: {hide: ['*.pem']}\nphases: {a: }",
+        "walls: {hide: [$HOME/x]}\nphases: {a: }",
+        "walls: {open: [dokcer]}\nphases: {a: }",
+        "walls: {network: maybe}\nphases: {a: }",
+        "walls: {processes: 0}\nphases: {a: }",
+        "walls: {processes: 1000001}\nphases: {a: }",
+        "walls: {processes: many}\nphases: {a: }",
+        "walls: {require: 1}\nphases: {a: }",
+        "walls: {own_sandbox: [true]}\nphases: {a: }",
+        "phases: {a: {run: human, walls: {files: read}}}",
+        "phases: {a: {workflow: b, walls: {files: read}}}",
+    ];
+    let validator = validator();
+    for text in bad {
+        assert!(!validator.is_valid(&value(text)), "{text}");
+        assert!(!load_with(text, &[]).is_usable(), "{text}");
+    }
+}
+
 /// What both accept, beside the workflows of ours.
 #[test]
 fn what_the_checker_accepts_the_schema_accepts() {
@@ -156,6 +187,11 @@ fn what_the_checker_accepts_the_schema_accepts() {
         "env: {pass: , drop: [A]}\nphases: {a: }",
         "env: {pass: A, drop: ['B*', '*'], set: {C: 1}}\nphases: {a: }",
         "phases: {a: {env: {A: b}}, b: {commands: make, env: {drop: [A]}}}",
+        "walls: {files: read, paths: [target, ~/x, /srv/y, .], hide: secrets, open: [ssh, docker]}\nphases: {a: }",
+        "walls: {network: off, processes: '200', require: true}\nphases: {a: {commands: make}}",
+        "walls: {network: false, open: ssh, own_sandbox: false}\nphases: {a: {commands: make, walls: {network: true}}}",
+        "walls: \nphases: {a: {walls: {}}}",
+        "walls: {paths: [.chronicle-notes, 'a..b', ./~odd], hide: [sub/.chronicle, 'app/[id]']}\nphases: {a: }",
         "phases: {'a b': , 'é': }",
     ];
     let validator = validator();
@@ -236,7 +272,7 @@ fn inside(map: &str, fields: Value) -> Value {
             whole
         }
         "phase" => phase(fields),
-        "limits" | "budget" | "tools" | "env" => phase(json!({ map: fields })),
+        "limits" | "budget" | "tools" | "env" | "walls" => phase(json!({ map: fields })),
         "loop" => phase(json!({ "limits": { "loop": fields } })),
         "guards" => json!({ "guards": fields, "phases": { "a": null } }),
         "step" => phase(json!({ "run": "pool", "steps": [fields] })),

@@ -17,6 +17,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("the run's `--agent`", ""),
     ("the run's `--model`", ""),
     ("the workflow's", ""),
+    ("the settings'", ""),
     // No list is another thing than a list of all that there is today.
     ("all", ""),
     ("every tool", ""),
@@ -39,6 +40,7 @@ fn file(section: &str, name: &str, field: &str) -> String {
         }
         "loop" => format!("{plain}limits: {{loop: {{{field}}}}}\n"),
         "guards" => format!("{plain}guards: {{rules: [r], {field}}}\n"),
+        "walls" => format!("{plain}walls: {{{field}}}\n"),
         "tools" => phase(&format!("tools: {{deny: [bash], {field}}}")),
         other => panic!("no file for a default of `{other}`"),
     }

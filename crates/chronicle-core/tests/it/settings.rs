@@ -2,6 +2,7 @@
 
 use chronicle_core::base::limits::{Limits, LoopCount, LoopLimit};
 use chronicle_core::definition::settings::{KEYS, Layer, Settings, Value, Whose, commented, read};
+use chronicle_core::definition::walls::{WallFiles, WallNetwork, Walls};
 use chronicle_core::definition::workflow::Source;
 use expect_test::{Expect, expect};
 
@@ -125,6 +126,9 @@ fn a_project_cannot_trust_itself_or_weaken_guards() {
         [
             "notify.command",
             "notify.webhook",
+            "walls.paths",
+            "walls.open",
+            "walls.own_sandbox",
             "prices.*",
             "trust.folders",
             "guards.builtin",
@@ -235,6 +239,66 @@ fn the_commented_file_is_sound_as_it_is_and_with_everything_said() {
 
 fn is_name(text: &str) -> bool {
     text.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
+}
+
+#[test]
+fn a_project_can_ask_for_more_walls_and_open_none() {
+    check(
+        "[walls]\nfiles = 'read'\nhide = ['~/private']\nopen = 'ssh'\npaths = ['~/exports']\nrequire = false\nown_sandbox = true\n",
+        "[walls]\nhide = ['secrets']\nnetwork = 'off'\nprocesses = 200\nrequire = true\nopen = ['docker']\npaths = ['/srv']\nown_sandbox = true\n",
+        &expect![[r#"
+            walls.files = "read" (user.toml:2)
+            walls.paths = ["~/exports"] (user.toml:5)
+            walls.hide = ["secrets", "~/private"] (project.toml:2)
+            walls.open = ["ssh"] (user.toml:4)
+            walls.network = "off" (project.toml:3)
+            walls.processes = 200 (project.toml:4)
+            walls.require = true (project.toml:5)
+            walls.own_sandbox = true (user.toml:7)
+            error[only-the-users] project.toml:6:1: only the user's own settings may say `walls.open` (hint: move it to the file that `chronicle config path` names as the user's)
+            error[only-the-users] project.toml:7:1: only the user's own settings may say `walls.paths` (hint: move it to the file that `chronicle config path` names as the user's)
+            error[only-the-users] project.toml:8:1: only the user's own settings may say `walls.own_sandbox` (hint: move it to the file that `chronicle config path` names as the user's)"#]],
+    );
+    check(
+        "[walls]\nrequire = true\n",
+        "[walls]\nrequire = false\n",
+        &expect![[r#"
+        walls.require = true (user.toml:2)
+        error[only-the-users] project.toml:2:1: only the user's own settings may say `walls.require = false` (hint: move it to the file that `chronicle config path` names as the user's)"#]],
+    );
+    check(
+        "[walls]\nfiles = 'reed'\nhide = ['.']\nopen = ['dokcer']\npaths = ['/']\nprocesses = 0\nnetwork = false\n",
+        "[walls]\nhide = 7\n",
+        &expect![[r#"
+            error[wrong-type] user.toml:2:9: `walls.files` must be one of `read`, `write`, not the text `reed` (hint: did you mean `read`?)
+            error[wrong-type] user.toml:3:8: `walls.hide` must be a list of paths that a wall can hide, not a list (hint: `.` is needed by the agent and cannot be hidden)
+            error[wrong-type] user.toml:4:8: `walls.open` must be a list of some of `ssh`, `gpg`, `docker`, `podman`, `containerd`, `dbus`, `tmux`, `screen`, `x11`, `emacs`, `libvirt`, `lxd`, `snap`, `watchman`, `keyring`, `pass`, `aws`, `azure`, `gcloud`, `kube`, `gh`, `glab`, `git`, `netrc`, `cargo`, `pypi`, `gem`, `databases`, `clouds`, `models`, `age`, `history`, `terraform`, `vault`, `op`, `sops`, `rclone`, `browser`, `claude`, `pi`, `codex`, `gemini`, `opencode`, not a list (hint: did you mean `docker`?)
+            error[wrong-type] user.toml:5:9: `walls.paths` must be a list of paths that a wall can open, not a list (hint: `/` would open everything that the wall is for)
+            error[wrong-type] user.toml:6:13: `walls.processes` must be a whole number from 1 to 1000000, not the number `0`
+            error[wrong-type] user.toml:7:11: `walls.network` must be one of `on`, `off`, not `false`
+            error[wrong-type] project.toml:2:8: `walls.hide` must be a list of paths that a wall can hide, not the number `7`"#]],
+    );
+}
+
+#[test]
+fn settings_become_walls() {
+    let user = "[walls]\nfiles = 'read'\nhide = ['~/private']\nopen = 'ssh'\npaths = ['~/exports']\nown_sandbox = false\n";
+    let project = "[walls]\nhide = ['secrets']\nnetwork = 'off'\nprocesses = 200\nrequire = true\n";
+    let files = [(Layer::User, source("u", user)), (Layer::Project, source("p", project))];
+    let (said, problems) = read(&files);
+    assert_eq!(problems, []);
+    let expected = Walls {
+        files: Some(WallFiles::Read),
+        paths: vec!["~/exports".into()],
+        hide: vec!["secrets".into(), "~/private".into()],
+        open: vec!["ssh".into()],
+        network: Some(WallNetwork::Off),
+        processes: Some(200),
+        require: true,
+        own_sandbox: Some(false),
+    };
+    assert_eq!(said.walls(), expected);
+    assert!(settings("").walls().is_empty());
 }
 
 #[test]

@@ -146,6 +146,51 @@ fn names_of_variables_are_refused_where_they_stand() {
 }
 
 #[test]
+fn walls_are_refused_where_they_stand() {
+    check(
+        "walls: {fils: read, files: reed, network: of, open: [dokcer, ssh, wormhole], require: maybe}\nphases:\n  - {id: a, walls: {processes: 0}}\n  - {id: b, walls: [read]}\n  - {id: c, walls: {processes: 9000000}}\n",
+        &expect![[r#"
+            error[unknown-field] w.yaml:1:9: `walls` has no field `fils` (hint: did you mean `files`?)
+            error[unknown-value] w.yaml:1:28: `files` must be one of `read`, `write`, not `reed` (hint: did you mean `read`?)
+            error[unknown-value] w.yaml:1:43: `network` must be one of `on`, `off`, `true`, `false`, not `of` (hint: did you mean `off`?)
+            error[bad-wall] w.yaml:1:54: nothing is hidden by the name `dokcer`; known are `ssh`, `gpg`, `docker`, `podman`, `containerd`, `dbus`, `tmux`, `screen`, `x11`, `emacs`, `libvirt`, `lxd`, `snap`, `watchman`, `keyring`, `pass`, `aws`, `azure`, `gcloud`, `kube`, `gh`, `glab`, `git`, `netrc`, `cargo`, `pypi`, `gem`, `databases`, `clouds`, `models`, `age`, `history`, `terraform`, `vault`, `op`, `sops`, `rclone`, `browser`, `claude`, `pi`, `codex`, `gemini`, `opencode` (hint: did you mean `docker`?)
+            error[bad-wall] w.yaml:1:67: nothing is hidden by the name `wormhole`; known are `ssh`, `gpg`, `docker`, `podman`, `containerd`, `dbus`, `tmux`, `screen`, `x11`, `emacs`, `libvirt`, `lxd`, `snap`, `watchman`, `keyring`, `pass`, `aws`, `azure`, `gcloud`, `kube`, `gh`, `glab`, `git`, `netrc`, `cargo`, `pypi`, `gem`, `databases`, `clouds`, `models`, `age`, `history`, `terraform`, `vault`, `op`, `sops`, `rclone`, `browser`, `claude`, `pi`, `codex`, `gemini`, `opencode`
+            error[wrong-type] w.yaml:1:87: `require` must be `true` or `false`, not `maybe`
+            error[zero-limit] w.yaml:3:32: `processes` is 0: nothing could happen (hint: leave it out for the default)
+            error[wrong-type] w.yaml:4:20: `walls` must be a map, not a list
+            error[bad-wall] w.yaml:5:32: `processes` is at most 1000000, not 9000000 (hint: leave it out for no limit)
+        "#]],
+    );
+    check(
+        "phases:\n  a:\n    walls:\n      paths: [/, ~, .chronicle/runs, ../x, '*.pem', target, '']\n      hide: [., .chronicle, $HOME/x, \"a\\0b\", secrets]\n",
+        &expect![[r#"
+            error[bad-wall] w.yaml:4:15: `/` would open everything that the wall is for
+            error[wrong-type] w.yaml:4:18: `paths` must be a text, not nothing
+            error[bad-wall] w.yaml:4:21: `.chronicle/runs` is Chronicle's own record of runs, which no worker may change
+            error[bad-wall] w.yaml:4:38: `../x` leads upwards: name the folder itself
+            error[bad-wall] w.yaml:4:44: `*.pem` is a pattern: walls know none, name the folder itself
+            error[empty-value] w.yaml:4:61: `paths` is empty
+            error[bad-wall] w.yaml:5:14: `.` is needed by the agent and cannot be hidden
+            error[bad-wall] w.yaml:5:17: `.chronicle` is needed by the agent and cannot be hidden
+            error[bad-wall] w.yaml:5:29: `$HOME/x` is taken to the letter: write `~/` for your own home, or the whole path
+            error[bad-wall] w.yaml:5:38: `a b` has a zero byte in it, and no path has one
+        "#]],
+    );
+}
+
+#[test]
+fn walls_do_nothing_where_nothing_is_started() {
+    check(
+        "phases: [{id: a, run: human, instructions: Look., walls: {files: read}}, {id: b, workflow: b, walls: {files: read}}]",
+        &expect![[r#"
+            error[misplaced-field] w.yaml:1:51: `walls` does nothing on a phase with `run: human` (hint: a person works there: remove it)
+            error[workflow-not-found] w.yaml:1:92: no workflow is called `b` (hint: `chronicle list` shows the workflows)
+            error[misplaced-field] w.yaml:1:95: `walls` does nothing on a phase with `run: workflow` (hint: put it on the phases of the workflow inside)
+        "#]],
+    );
+}
+
+#[test]
 fn a_merge_key_says_why_not() {
     check(
         "phases:\n  a: &a {name: A}\n  b:\n    <<: *a\n",

@@ -97,6 +97,7 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
+        walls: None,
         carried: None,
     }
 }

@@ -112,8 +112,13 @@ fn drive(root: &Path, script: &Path) -> Driven {
     let id = RunId::new(handle::new_run_id());
     let folder = handle::new_run(&Place::at(root), id.clone()).unwrap();
     let chronicle: PathBuf = program::chronicle();
-    let asker =
-        Asker { who: "ann".to_owned(), command: "bench".to_owned(), chronicle, signals: None };
+    let asker = Asker {
+        who: "ann".to_owned(),
+        command: "bench".to_owned(),
+        chronicle,
+        signals: None,
+        no_walls: false,
+    };
     let (updates, news) = sync_channel(handle::UPDATES_MAX);
     let command = scene::start_command(id, root, &format!("scripted:{}", script.display()));
     let (driven, _) = handle::drive(&folder, &asker, command, Rest::AtGates, updates).unwrap();

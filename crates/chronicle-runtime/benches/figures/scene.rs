@@ -76,6 +76,7 @@ fn started(text: &str) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
+        walls: None,
         carried: None,
     }
 }

@@ -32,10 +32,11 @@ use super::Context;
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
 use super::voice::{Spoken, Voice};
+use super::walled::{self, walled};
 use super::watchdog::Watchdog;
-use crate::agents::{self, LINE_MAX, RawCall};
+use crate::agents::{self, Adapter, LINE_MAX, Order, RawCall};
 use crate::fail::{self, Point};
-use crate::guard::Guard;
+use crate::guard::{Guard, Leads};
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
@@ -71,8 +72,9 @@ impl AgentStop {
         if !self.shared.voice.is_asked(call) {
             return true;
         }
+        let held = self.shared.waits_no_more(call).filter(|_| *verdict == Verdict::Allowed);
         // A person allowed what they saw. Where its paths lead may have changed since.
-        let forbidden = self.shared.forbidden_now(call).filter(|_| *verdict == Verdict::Allowed);
+        let forbidden = held.and_then(|held| self.shared.forbidden_now(held));
         let verdict = &forbidden.map_or_else(|| verdict.clone(), Verdict::Denied);
         let may_run = *verdict == Verdict::Allowed;
         // First: the tool may end before this returns, and its end must find the verdict.
@@ -149,44 +151,36 @@ struct AgentShared {
     voice: Voice,
     guard: Arc<Guard>,
     /// Calls that a person is asked about, as the agent printed them.
-    waiting: Mutex<Vec<RawCall>>,
+    waiting: Mutex<Vec<ShownCall>>,
     /// Verdicts on calls that waited, which its reader has not seen yet.
     decided: Mutex<Vec<(String, bool)>>,
     end: Mutex<LastWords>,
+}
+
+/// A call that a person is asked about, and what they were shown of it.
+struct ShownCall {
+    raw: RawCall,
+    judged: Judgement,
+    leads: Leads,
 }
 
 /// Starts the threads that tend the agent, and then the agent under a keeper.
 pub(super) fn start(
     context: Arc<Context>,
     guard: Arc<Guard>,
-    work: Work,
+    work: &Work,
 ) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
-    let works_in = works_in(&context, &work)?;
+    let works_in = works_in(&context, work)?;
     // Scripts and programs are named relative to the project, wherever the attempt works.
     let mut adapter = agents::find(&work.intent.agent, &context.folder.project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
     let idle = work.idle_ms.map(Duration::from_millis);
-    let (env, withheld) = (environment(&context, &work), withheld(&context, &work));
     let model = work.model.clone();
-    let (cookie, order) = (context.cookies.cookie(id), order(&context, work, &works_in));
-    let launch = adapter.launch(&order, &context.chronicle);
-    // The files must exist before the process: an agent reads them in its first moments.
-    let given = give(&order.given, &launch.files);
-    let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
-    given.map_err(|error| {
-        cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
-    })?;
+    let (order, keeper) = ordered(&context, &*adapter, work, &works_in)?;
     let (died_of, is_cause) = (adapter.died_of(), adapter.is_cause());
     let is_noise = adapter.is_noise();
     let begins_in = works_in.canonicalize().unwrap_or_else(|_| works_in.clone());
-    let mut keeper = KeeperOrder::new(cookie, context.folder.keeper(id), works_in, launch.argv);
-    keeper.chronicle.clone_from(&context.chronicle);
-    // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
-    let home = order.home.iter().flat_map(|home| private_home(home));
-    let own = env.into_iter().chain(home).chain(signal_variables(&order));
-    keeper.env_set = own.chain(launch.env).collect();
-    keeper.env_remove = withheld.into_iter().chain(NOT_FOR_AGENTS.map(Into::into)).collect();
     let tenders = Tenders::start(idle)
         .map_err(|error| cannot_start(format!("no thread to tend it: {error}")))?;
     fail::at(Point::BeforeStartAgent);
@@ -219,10 +213,46 @@ pub(super) fn start(
     Ok(AgentStop { control, shared })
 }
 
+/// The order for the adapter, and the one for the keeper. The files that the agent reads are written.
+fn ordered(
+    context: &Context,
+    adapter: &dyn Adapter,
+    work: &Work,
+    works_in: &Path,
+) -> Result<(Order, KeeperOrder), Box<EndSeen>> {
+    let id = work.intent.attempt;
+    let (env, withheld) = (environment(context, work), withheld(context, work));
+    let program = walled::program(context, work)?;
+    let order = order(context, work.clone(), works_in, program);
+    let launch = adapter.launch(&order, &order.chronicle);
+    // The files must exist before the process: an agent reads them in its first moments.
+    let given = give(&order.given, &launch.files);
+    let given = given.and_then(|()| order.home.iter().try_for_each(|home| private_folder(home)));
+    given.map_err(|error| {
+        cannot_start(format!("`{}` cannot be written: {error}", order.given.display()))
+    })?;
+    let cookie = context.cookies.cookie(id);
+    let mut keeper =
+        KeeperOrder::new(cookie, context.folder.keeper(id), works_in.to_owned(), launch.argv);
+    // The last one wins in this chain: a workflow's `env` cannot replace the home, the secret or what the adapter needs.
+    let home = order.home.iter().flat_map(|home| private_home(home));
+    let own = env.into_iter().chain(home).chain(signal_variables(&order));
+    keeper.env_set = own.chain(launch.env).collect();
+    keeper.env_remove = withheld.into_iter().chain(NOT_FOR_AGENTS.map(Into::into)).collect();
+    let walled = walled(context, work, works_in, order.home.as_deref(), &keeper.env_set)?;
+    // From the image that is seen behind the wall: everything of ours there is then the same file.
+    keeper.chronicle =
+        if walled.wall.is_some() { order.chronicle.clone() } else { context.chronicle.clone() };
+    keeper.env_set.extend(walled.env);
+    keeper.wall = walled.wall;
+    Ok((order, keeper))
+}
+
 impl AgentShared {
     /// It waits no longer for the answer to that question. Nothing to do if it was answered meanwhile, or withdrawn before.
     fn withdrew(&self, request: &str) {
         if self.voice.forget(request) {
+            self.waits_no_more(request);
             self.watchdog.answered(request);
             let request = request.to_owned();
             self.reporter.tell(AttemptReport::Withdrew { request });
@@ -231,8 +261,13 @@ impl AgentShared {
 
     /// What the rules say to a call. It is judged on the thread that reads the agent, never on the driver's.
     fn judge(&self, raw: &RawCall) -> Judgement {
+        self.judge_and_look(raw).0
+    }
+
+    /// The same, and where the call's paths lead.
+    fn judge_and_look(&self, raw: &RawCall) -> (Judgement, Leads) {
         if let Some(bytes) = raw.too_large {
-            return too_large(bytes);
+            return (too_large(bytes), Leads::default());
         }
         let call = AskedCall {
             tool: &raw.call.tool,
@@ -242,9 +277,9 @@ impl AgentShared {
             is_signal: is_ours(&raw.call.tool),
         };
         // The lists are the engine's: only it knows where the worker stands.
-        let judged = self.guard.judge(&call, None, raw.folder.as_deref());
+        let (judged, leads) = self.guard.judge_and_look(&call, None, raw.folder.as_deref());
         // It was judged by what the agent printed. What is said of it goes to the ledger and to people.
-        judged.said(|why| self.context.redactor.redact(why).into_owned())
+        (judged.said(|why| self.context.redactor.redact(why).into_owned()), leads)
     }
 
     /// A call with the folder that it begins in, if it is another one than its worker's: leave for one is none for the other.
@@ -256,23 +291,37 @@ impl AgentShared {
         RawCall { call: Call { folder, ..call }, ..raw }
     }
 
-    /// Remembers a call until a person has answered.
-    fn waits(&self, raw: &RawCall) {
+    /// Remembers a call, and what is shown of it, until a person has answered.
+    fn waits(&self, shown: ShownCall) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|it| it.call.id != raw.call.id);
-        waiting.push(raw.clone());
+        // An agent with two locks asks twice about a call, and a person is shown the first time.
+        let is_it = |it: &ShownCall| {
+            it.raw.call.id == shown.raw.call.id && it.raw.call.sum == shown.raw.call.sum
+        };
+        if !waiting.iter().any(is_it) {
+            waiting.retain(|it| it.raw.call.id != shown.raw.call.id);
+            waiting.push(shown);
+        }
     }
 
-    /// Why a call that a person allowed may not run after all: it is judged again with the paths as they are now.
-    fn forbidden_now(&self, call: &str) -> Option<String> {
+    /// A call that waits no longer for a person.
+    fn waits_no_more(&self, call: &str) -> Option<ShownCall> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = waiting.iter().position(|it| it.call.id == call)?;
-        let raw = waiting.swap_remove(at);
-        drop(waiting);
-        let judged = self.judge(&raw);
-        let Judgement::Deny { rule, why } = &judged else { return None };
-        let told = words::forbidden(rule, why);
-        let call = Box::new(raw.call);
+        let at = waiting.iter().position(|it| it.raw.call.id == call)?;
+        Some(waiting.swap_remove(at))
+    }
+
+    /// Why a call that a person allowed may not run after all: it is judged again with the paths as they are now. They allowed what they
+    /// were shown, so that another question is not answered by it.
+    fn forbidden_now(&self, shown: ShownCall) -> Option<String> {
+        let (judged, leads) = self.judge_and_look(&shown.raw);
+        let told = match &judged {
+            Judgement::Clear => return None,
+            Judgement::Ask { .. } if judged == shown.judged && leads == shown.leads => return None,
+            Judgement::Ask { rule, why } => words::not_as_shown(rule, why),
+            Judgement::Deny { rule, why } => words::forbidden(rule, why),
+        };
+        let call = Box::new(shown.raw.call);
         self.reporter.tell(AttemptReport::ToolRefused { call, why: told.clone(), judged });
         Some(told)
     }

@@ -14,6 +14,7 @@ mod timer;
 mod transcript;
 mod tree;
 mod voice;
+mod walled;
 mod watchdog;
 mod worked;
 
@@ -31,7 +32,7 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::engine::work::{self, Work};
 use chronicle_core::event::input::{AttemptReport, EndSeen, Input, Report};
 use chronicle_core::event::{GateAnswer, Message as ToTell, Performer};
-use chronicle_core::handover::told;
+use chronicle_core::handover::{told, wall_words};
 use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
@@ -157,7 +158,7 @@ impl Processes {
         let begun = if work.is_shell() {
             shell::start(Arc::clone(&self.context), work).map(Running::Shell)
         } else {
-            self.begin(state, work)
+            self.begin(state, &work)
         };
         match begun {
             Ok(running) => {
@@ -169,7 +170,7 @@ impl Processes {
         }
     }
 
-    fn begin(&mut self, state: &State, work: Work) -> Result<Running, Box<EndSeen>> {
+    fn begin(&mut self, state: &State, work: &Work) -> Result<Running, Box<EndSeen>> {
         // Without one of its rules nothing may begin.
         let guard = self.guard(state).map_err(|why| {
             agent::cannot_start(format!("the rules of this run cannot be used: {why}"))
@@ -228,6 +229,7 @@ impl Processes {
                 let note = frame.notes.iter().find(|known| known.id == note)?;
                 agent.note(&told(note, attempt))
             }
+            ToTell::Wall => agent.note(&wall_words(attempt)),
             ToTell::Answer(gate) => {
                 let (request, _) = attempt.asking.iter().find(|(_, asked)| *asked == gate)?;
                 match &state.gate(gate)?.answered {

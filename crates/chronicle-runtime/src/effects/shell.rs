@@ -15,6 +15,7 @@ use super::Context;
 use super::agent::{cannot_start, ended_as, environment, withheld, works_in};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
+use super::walled::{Walled, walled};
 use super::watchdog::{Bark, Watchdog};
 use super::worked::Worked;
 use crate::activity::Bit;
@@ -24,6 +25,7 @@ use crate::process::{
     shell_argv,
 };
 use crate::threads;
+use crate::walls;
 
 /// How much of a command is named when it cannot be started.
 const COMMAND_SHOWN_MAX: usize = 200;
@@ -66,6 +68,7 @@ struct Shell {
     work: Work,
     /// The folder that the commands run in.
     works_in: PathBuf,
+    walled: Walled,
     reporter: Reporter,
     transcript: Arc<Transcript>,
     watchdog: Watchdog,
@@ -76,8 +79,10 @@ struct Shell {
 pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let works_in = works_in(&context, &work)?;
+    let walled = walled(&context, &work, &works_in, None, &environment(&context, &work))?;
     let shell = Shell {
         works_in,
+        walled,
         reporter: Reporter::new(context.inbox.clone(), id),
         transcript: Arc::new(Transcript::create(&context.folder.transcript(id))),
         watchdog: Watchdog::new(false, None),
@@ -117,6 +122,10 @@ impl Shell {
                     // A stopped command is not reported as ended: nobody knows how far it came, so it is not done.
                     if let KeeperEnd::Ended { code, stopped: false, .. } = &end {
                         let (index, code) = (*index, *code);
+                        // The ledger says first what happened, then how it ended.
+                        if let Some(said) = walls::refusal(&output).filter(|_| code != Some(0)) {
+                            self.reporter.tell(AttemptReport::WallHit { call: None, said });
+                        }
                         self.reporter.tell(AttemptReport::CommandEnded { index, code, output });
                     }
                     seen = ended_as(seen, end);
@@ -188,6 +197,8 @@ impl Shell {
         order.chronicle.clone_from(&self.context.chronicle);
         order.env_remove = withheld(&self.context, &self.work);
         order.env_set = environment(&self.context, &self.work);
+        order.env_set.extend(self.walled.env.clone());
+        order.wall.clone_from(&self.walled.wall);
         let mut now = lock(&self.now);
         if now.stopped {
             return Ok(None);

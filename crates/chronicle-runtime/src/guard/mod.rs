@@ -3,6 +3,7 @@
 mod below;
 mod places;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chronicle_core::definition::guard::{FrozenRules, built_in};
@@ -19,6 +20,22 @@ use crate::regular::{self, Links};
 
 /// Longest patch that is looked at.
 const PATCH_MAX: u64 = 8 * 1024 * 1024;
+
+/// Where the paths of a call lead to other places than they name: each with the real one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Leads(BTreeSet<(String, String)>);
+
+impl Leads {
+    fn of(facts: &CallFacts) -> Self {
+        let pairs = facts.seen.values().flat_map(|seen| seen.found.iter().zip(&seen.real));
+        Self(
+            pairs
+                .filter(|(named, real)| named != real)
+                .map(|(a, b)| (a.clone(), b.clone()))
+                .collect(),
+        )
+    }
+}
 
 /// Judges the calls of a run's workers, on whatever thread asks.
 #[derive(Debug)]
@@ -54,6 +71,16 @@ impl Guard {
         tools: Option<&Tools>,
         folder: Option<&str>,
     ) -> Judgement {
+        self.judge_and_look(call, tools, folder).0
+    }
+
+    /// The same, and where the call's paths lead by now.
+    pub(crate) fn judge_and_look(
+        &self,
+        call: &AskedCall<'_>,
+        tools: Option<&Tools>,
+        folder: Option<&str>,
+    ) -> (Judgement, Leads) {
         let mut place = self.rules.place().clone();
         if let Some(folder) = folder.filter(|folder| folder.starts_with('/')) {
             folder.clone_into(&mut place.folder);
@@ -73,7 +100,7 @@ impl Guard {
         let below = |used: &WholeFolder| below::look_below(&self.rules, used, &folder);
         let folders_seen = looked.folders().iter().map(below).collect();
         let facts = CallFacts { seen, folders_seen, looked };
-        judge(&self.rules, tools, call, &facts)
+        (judge(&self.rules, tools, call, &facts), Leads::of(&facts))
     }
 
     /// Which changes of the project's files the rules forbid: how many, and the first of them.

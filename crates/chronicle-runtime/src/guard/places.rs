@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use chronicle_core::guard::PathSeen;
+use chronicle_core::guard::{PathSeen, class_end};
 
 /// Most links that one path may lead through; the kernel follows no more either.
 const LINKS_MAX: usize = 40;
@@ -25,15 +25,18 @@ pub(super) fn see(path: &str, folder: &Path) -> Option<PathSeen> {
             is_dir: found.is_some_and(|found| found.is_dir()),
             case_insensitive: ignores_case(&real),
             real: vec![text(&real)],
+            found: vec![path.to_owned()],
         });
     }
     let found = found_by(path, folder)?;
-    let first = found.first();
+    let real: Vec<PathBuf> = found.iter().map(|path| real(path, folder)).collect();
+    let first = real.first();
     Some(PathSeen {
         exists: !found.is_empty(),
         is_dir: first.is_some_and(|first| first.is_dir()),
         case_insensitive: first.is_some_and(|first| ignores_case(first)),
-        real: found.iter().map(|path| text(path)).collect(),
+        real: real.iter().map(|path| text(path)).collect(),
+        found: found.iter().map(|path| text(path)).collect(),
     })
 }
 
@@ -85,7 +88,7 @@ fn target_of(path: &Path, folder: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
-/// What a pattern finds, name by name, without the links in it.
+/// What a pattern finds, name by name, with the links in it.
 fn found_by(glob: &str, folder: &Path) -> Option<Vec<PathBuf>> {
     let (mut found, mut looked) = (vec![PathBuf::from("/")], 0);
     for part in glob.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -110,8 +113,12 @@ fn found_by(glob: &str, folder: &Path) -> Option<Vec<PathBuf>> {
         }
         found = next;
     }
+    // Behind a pattern, a plain name was not looked for yet.
+    if glob.rsplit('/').find(|part| !part.is_empty()).is_some_and(|last| !last.contains(MARKS)) {
+        found.retain(|path| fs::symlink_metadata(path).is_ok());
+    }
     found.sort_unstable();
-    Some(found.iter().map(|path| real(path, folder)).collect())
+    Some(found)
 }
 
 /// Whether a pattern of the shell may mean a name. What stands in brackets fits any letter: more is looked at, never less.
@@ -133,9 +140,15 @@ fn fits(glob: &str, name: &str) -> bool {
                 places.iter_mut().skip(first).for_each(|may| *may = true);
             }
             '?' => step(&mut places, |_| true),
-            '[' if glob.get(at..).is_some_and(|rest| rest.contains(&']')) => {
-                at += glob[at..].iter().position(|letter| *letter == ']').unwrap_or(0) + 1;
+            '[' if class_end(&glob[at..]).is_some() => {
+                at += class_end(&glob[at..]).unwrap_or(0) + 1;
                 step(&mut places, |_| true);
+            }
+            // What follows means itself.
+            '\\' if at < glob.len() => {
+                let own = glob[at];
+                at += 1;
+                step(&mut places, |place| name.get(place) == Some(&own));
             }
             letter => step(&mut places, |place| name.get(place) == Some(letter)),
         }
@@ -215,7 +228,15 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|it| it.rsplit('/').next().unwrap()).collect();
         assert_eq!(names, ["a.rs", "b.rs", "passwd"]);
         assert_eq!(seen(&root.join("[ab].r?")).len(), 3, "brackets fit any letter");
+        assert_eq!(seen(&root.join("[[:lower:]].r[![:digit:]]")).len(), 3);
+        assert_eq!(seen(&root.join("[\\]a].rs")).len(), 3);
         assert_eq!(seen(&root.join(".h*")).len(), 1);
+        let links = see(root.join("z*").to_str().unwrap(), &root).unwrap();
+        let link = root.join("z.rs").to_str().unwrap().to_owned();
+        assert_eq!((links.found, links.real), (vec![link], vec!["/etc/passwd".to_owned()]));
+        fs::create_dir(root.join("sub")).unwrap();
+        fs::write(root.join("sub/x"), "").unwrap();
+        assert_eq!(seen(&root.join("*/x")).len(), 1, "only what is there");
         assert!(fits("a*b*c", "axxbxxc") && !fits("a*b*c", "axxbxx") && fits("*", "x"));
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::definition::workflow::Workflow;
 use chronicle_core::event::Event;
-use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::event::input::{Answer, Command, Input};
 use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
@@ -20,13 +20,14 @@ use crate::anchor;
 use crate::driver::{self, Finish, Run, Watch};
 use crate::effects::Processes;
 use crate::inbox::{self, Asker, INBOX_MAX, InboxMessage, Remote, Rest, asked};
-use crate::ledger::{Head, Holder, LedgerError};
+use crate::ledger::{Head, LedgerError};
 use crate::link::{Inside, Publisher, Secrets, Server};
 use crate::project::RunFolder;
 use crate::projections::Projections;
 use crate::secrets;
 use crate::threads;
 use crate::trees::Trees;
+use crate::walls;
 
 /// Most updates that wait for the face; a slower face misses some and finds them in the ledger.
 pub const UPDATES_MAX: usize = 4_096;
@@ -140,7 +141,14 @@ fn begin(
     };
     let (command, had_secrets) = secrets::spoken(&redactor, command);
     let (input, answer) = inbox::asking(asked(&asker.who, command));
-    let first = in_order(&run, &holder, world.notifies(), input);
+    let wanted_none = run
+        .state()
+        .run
+        .as_ref()
+        .is_some_and(|run| run.walls.as_ref().is_some_and(|walls| walls.found.off));
+    let found = walls::found(&asker.chronicle, asker.no_walls || wanted_none);
+    let introduction = run.introduce(&holder, world.notifies(), Some(found));
+    let first = in_order(&run, introduction, input);
     let folder_of_job = folder.clone();
     let job = DriverJob { run, first, rest, messages, world, watch, link, folder: folder_of_job };
     let thread = threads::spawn("driver", move || job.run()).map_err(no_thread)?;
@@ -164,14 +172,8 @@ fn workflows<'a>(run: &'a Run, command: &'a Command) -> &'a [Workflow] {
 }
 
 /// The first line of a ledger freezes the run, so nothing may precede it.
-fn in_order(
-    run: &Run,
-    holder: &Holder,
-    notifies: bool,
-    command: InboxMessage,
-) -> Vec<InboxMessage> {
-    let introduction = run.introduce(holder, notifies).into_iter();
-    let mut first: Vec<InboxMessage> = introduction.map(inbox::told).collect();
+fn in_order(run: &Run, introduction: Vec<Input>, command: InboxMessage) -> Vec<InboxMessage> {
+    let mut first: Vec<InboxMessage> = introduction.into_iter().map(inbox::told).collect();
     let is_new = run.state().run.is_none();
     // A run begins with `run_started`. Later, a supervisor introduces itself before it obeys.
     first.insert(if is_new { 0 } else { first.len() }, command);

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use chronicle_core::event::WallsFound;
+
+use crate::inbox::Asker;
 use crate::link;
 use crate::process::wall;
 use crate::process::{self, KeeperEnd, KeeperOrder};
+use crate::walls;
 
 pub use crate::process::wall::{WallProbe, WallRefusal, WallStep};
 
@@ -36,6 +40,11 @@ pub fn link_folder() -> Result<PathBuf, String> {
 pub fn run(argv: &[&str], folder: &Path) -> Option<String> {
     let output = process::tool(argv, folder).ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// What walls a run that this asker drives gets.
+pub fn walls_found(asker: &Asker) -> WallsFound {
+    walls::found(&asker.chronicle, asker.no_walls)
 }
 
 /// What of walls holds here, and why not more: found by putting some up around nothing. `folder` is one that can be written.

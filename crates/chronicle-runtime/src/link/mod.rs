@@ -68,6 +68,11 @@ fn whole_name(run_folder: &Path) -> io::Result<String> {
     Ok(run_folder.canonicalize()?.to_string_lossy().into_owned())
 }
 
+/// The socket of a run, and the folder where those of other runs are; `None` if there can be none.
+pub(crate) fn place(run_folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    Some((socket_path(run_folder).ok()?, folder().ok()?))
+}
+
 /// Path of the socket for the run in that folder.
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;

@@ -3,13 +3,14 @@
 use std::io::{self, ErrorKind, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::order::KeeperEnd;
+use super::order::{KeeperEnd, KeeperOrder};
 use super::sweep;
 use super::wire::{self, Got, Inbox, KeeperReport, KeeperWord};
 
@@ -44,6 +45,7 @@ pub(super) struct KeeperLine {
     writing: Mutex<()>,
     keeper: Mutex<Child>,
     cookie: String,
+    lock_file: PathBuf,
     pub(super) lease: Duration,
     stop_due: Mutex<Option<Instant>>,
 }
@@ -99,7 +101,7 @@ impl Hold {
         self.line.reap();
         let end = told.unwrap_or_else(|| {
             // A dead keeper kills nothing any more, so everything with its cookie is killed here.
-            sweep::sweep(&self.line.cookie);
+            sweep::after_keeper(&self.line.lock_file, &self.line.cookie);
             KeeperEnd::KeeperDied
         });
         waiting.end = Some(end.clone());
@@ -118,13 +120,14 @@ impl Drop for Hold {
 }
 
 impl KeeperLine {
-    pub(super) fn new(socket: UnixStream, keeper: Child, lease: Duration, cookie: String) -> Self {
+    pub(super) fn new(socket: UnixStream, keeper: Child, order: &KeeperOrder) -> Self {
         Self {
             socket,
             writing: Mutex::new(()),
             keeper: Mutex::new(keeper),
-            cookie,
-            lease,
+            cookie: order.cookie.clone(),
+            lock_file: order.lock_file.clone(),
+            lease: order.lease,
             stop_due: Mutex::new(None),
         }
     }

@@ -12,10 +12,16 @@ use super::table::{self, Process};
 /// Rounds of killing, each at most [`ROUND`] long. What is left then counts as survivors.
 const KILL_ROUNDS_MAX: u32 = 500;
 
+/// What PID 1 of a wall starts first has this process id there.
+const FIRST_INSIDE: u32 = 2;
+
 /// Everything below this keeper.
 pub(super) struct Tree {
     cookie: String,
     agent: Pid,
+    /// PID 1 of the wall around the agent; the kernel ends everything behind it with it. The agent is then below, and `agent` is the
+    /// outer side.
+    init: Option<Process>,
     /// Start time of the keeper. Older processes cannot carry its cookie, so their environment is not read; most processes on a
     /// machine are older.
     since: u64,
@@ -27,11 +33,12 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(cookie: String, agent: Pid) -> Self {
+    pub(super) fn new(cookie: String, agent: Pid, init: Option<u32>) -> Self {
         // An unknown start time is 0, so that no process is excluded by it.
         let since = table::read(std::process::id()).map_or(0, |keeper| keeper.started);
         let (asked, strays, servers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        Self { cookie, agent, since, end: None, asked, strays, servers }
+        let init = init.and_then(table::read);
+        Self { cookie, agent, init, since, end: None, asked, strays, servers }
     }
 
     /// Exit status of the agent, once it was reaped.
@@ -59,21 +66,24 @@ impl Tree {
     }
 
     /// Sends SIGTERM to everything that has not got it yet, then SIGCONT: a stopped process handles a signal only when it is
-    /// continued.
-    pub(super) fn ask_all(&mut self) {
+    /// continued. `tell` hears before the first signal who gets one.
+    pub(super) fn ask_all(&mut self, tell: impl FnOnce(&[Process])) {
         // Only where there is no process table to read (not on Linux). The group is all that can be reached there.
         self.signal_group(Signal::TERM);
-        for process in self.all() {
-            if self.asked.contains(&process) {
-                continue;
-            }
+        let mut fresh = self.all();
+        // A wall passes signals on: its agent would get a second one, which it may take for impatience.
+        fresh.retain(|process| !self.asked.contains(process) && !self.is_wall(*process));
+        // Before: as soon as the agent has ended, its wall asks whoever has not been asked.
+        tell(&fresh);
+        for process in fresh {
             // Looked at before: what has ended shows nothing any more.
             self.note_server(process);
+            let is_stray = self.is_stray(process);
             if table::signal(process, Signal::TERM) {
                 // A stopped process does not handle SIGTERM until it continues.
                 table::signal(process, Signal::CONT);
                 self.asked.insert(process);
-                self.count_stray(process);
+                self.strays.extend(is_stray.then_some(process));
             }
         }
     }
@@ -86,11 +96,13 @@ impl Tree {
             self.signal_group(Signal::KILL);
             // Read again in each round: a process that forks faster than we kill is caught by the next scan.
             let found = self.all();
+            self.kill_wall(&found);
             // Children before parents: a parent that sees its child die could start another one.
             for process in found.iter().rev() {
                 self.note_server(*process);
+                let is_stray = self.is_stray(*process);
                 if table::signal(*process, Signal::KILL) {
-                    self.count_stray(*process);
+                    self.strays.extend(is_stray.then_some(*process));
                 }
             }
             // Two clean scans in a row are required: a process in the middle of an exec is invisible to one scan.
@@ -105,6 +117,25 @@ impl Tree {
             }
         }
         count(self.all().len())
+    }
+
+    /// Ends everything behind the wall at once. Counted before: what the kernel ends takes no signal from us any more.
+    fn kill_wall(&mut self, found: &[Process]) {
+        let Some(init) = self.init.filter(|init| found.contains(init)) else { return };
+        for process in found {
+            self.note_server(*process);
+            let is_stray = self.is_stray(*process);
+            self.strays.extend(is_stray.then_some(*process));
+        }
+        table::signal(init, Signal::KILL);
+    }
+
+    fn is_wall(&self, process: Process) -> bool {
+        self.init.is_some() && (self.init == Some(process) || self.is_child(process))
+    }
+
+    fn is_child(&self, process: Process) -> bool {
+        i32::try_from(process.pid) == Ok(self.agent.as_raw_nonzero().get())
     }
 
     /// All processes below this one, and all with the cookie anywhere.
@@ -135,10 +166,12 @@ impl Tree {
         }
     }
 
-    fn count_stray(&mut self, process: Process) {
-        if i32::try_from(process.pid) != Ok(self.agent.as_raw_nonzero().get()) {
-            self.strays.insert(process);
-        }
+    /// Whether it is neither the agent nor a part of its wall. Asked before it is signalled: what has ended shows nothing any more.
+    fn is_stray(&self, process: Process) -> bool {
+        let is_own = self.is_child(process) || self.is_wall(process);
+        // The first process that a wall starts is the agent.
+        let is_agent = || self.init.is_some() && table::id_inside(process) == Some(FIRST_INSIDE);
+        !is_own && !is_agent()
     }
 
     /// Where processes cannot be listed, only the agent's process group is known.

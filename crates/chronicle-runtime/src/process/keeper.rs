@@ -12,24 +12,21 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::Pid;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::de::DeserializeOwned;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::begin::{Begun, BegunEnd};
 use super::ending::Tree;
-use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::handover;
-use super::lock::{self, LockEntry};
-use super::order::{COOKIE_VARIABLE, own_executable};
+use super::lock;
 use super::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox, KeeperReport, KeeperWord, WireOrder};
 use crate::fail::{self, Point};
 
@@ -65,21 +62,13 @@ fn keep() -> io::Result<()> {
     let Some(KeeperWord::Go) = line.next()? else { return Ok(()) };
     // Opened before the start: if there is no file to be had, no agent must run yet.
     let nowhere = nowhere()?;
-    let started = start_agent(&order, ready.stdin);
+    let started = Begun::start(&order, ready.stdin, &ready.lock);
     fail::at(Point::KeeperAfterStart);
     // The keeper closes its copies of the agent's streams. Otherwise readers would not see their end when the agent exits.
     dup2_stdout(&nowhere)?;
     dup2_stderr(&nowhere)?;
     let report = match started {
-        Ok(agent) => {
-            // Only for people who look into the file. Nothing is decided by it, so a full disk does not end the agent.
-            let _ = lock::add(
-                &ready.lock,
-                &LockEntry::Agent { pid: agent.as_raw_pid().cast_unsigned() },
-            );
-            let watch = KeeperWatch::new(&mut line, &ready.lock, ready.signals, &order, agent);
-            watch.run()
-        }
+        Ok(agent) => KeeperWatch::new(&mut line, &ready.lock, ready.signals, &order, agent).run(),
         Err(text) => KeeperReport::CannotStart { text },
     };
     // Everything has ended: this is the last moment at which the agent can have changed a file, and the time on the lock
@@ -199,29 +188,6 @@ fn came(mut pipe: &UnixStream) -> bool {
     came
 }
 
-fn start_agent(order: &WireOrder, stdin: File) -> Result<Pid, String> {
-    let mut command = Command::new(own_executable());
-    command
-        .arg0("chronicle")
-        // Through our own binary, because the parent-death signal has to be set in the child, after the fork and before the
-        // exec.
-        .arg("keeper-exec")
-        .arg(std::process::id().to_string())
-        // The lock file is where the child says why the program could not be started; its exit code alone would be ambiguous.
-        .args([&order.lock_file, &order.cwd])
-        .args(&order.argv);
-    // The cookie comes last, so that no variable of the order can replace it.
-    command.envs(&order.env_set).env(COOKIE_VARIABLE, &order.cookie).stdin(stdin);
-    let program = order.argv.first().map(|program| program.display().to_string());
-    let child = command
-        .spawn()
-        .map_err(|error| format!("cannot start `{}`: {error}", program.unwrap_or_default()))?;
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| format!("the system gave the process id {}", child.id()))
-}
-
 /// Why the keeper kills everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndCause {
@@ -238,6 +204,7 @@ struct KeeperWatch<'a> {
     lock: &'a File,
     signals: Signals,
     order: &'a WireOrder,
+    agent: Begun,
     tree: Tree,
     lease_due: Option<Instant>,
     /// Set once the end has begun: what is left then is killed.
@@ -252,12 +219,12 @@ impl<'a> KeeperWatch<'a> {
         lock: &'a File,
         signals: Signals,
         order: &'a WireOrder,
-        agent: Pid,
+        agent: Begun,
     ) -> Self {
-        let tree = Tree::new(order.cookie.clone(), agent);
+        let tree = Tree::new(order.cookie.clone(), agent.child, agent.init());
         let lease_due = after(Duration::from_millis(order.lease_ms));
         let (kill_due, has_left, stopped) = (None, false, false);
-        Self { line, lock, signals, order, tree, lease_due, kill_due, has_left, stopped }
+        Self { line, lock, signals, order, agent, tree, lease_due, kill_due, has_left, stopped }
     }
 
     fn run(mut self) -> KeeperReport {
@@ -335,40 +302,41 @@ impl<'a> KeeperWatch<'a> {
 
     fn stop(&mut self, grace: Duration) {
         // An agent that had already ended was not stopped by us, whatever its strays do.
-        self.stopped |= self.tree.agent_end().is_none();
-        self.begin_end(grace);
+        let is_busy_behind = self.tree.agent_end().is_none() && self.agent.has_left();
+        self.stopped |= self.tree.agent_end().is_none() && !is_busy_behind;
+        if is_busy_behind {
+            // Its wall has asked what it left, and waits for that. Nobody is asked twice.
+            self.hurry(grace);
+        } else {
+            self.begin_end(grace);
+        }
     }
 
     /// Sends SIGTERM to everything; the nearest of all deadlines counts.
     fn begin_end(&mut self, grace: Duration) {
-        self.tree.ask_all();
+        let agent = &self.agent;
+        self.tree.ask_all(|these| agent.tell_asked(these));
+        self.hurry(grace);
+    }
+
+    fn hurry(&mut self, grace: Duration) {
         self.kill_due = self.kill_due.into_iter().chain(after(grace)).min();
     }
 
-    fn report(&self, cause: EndCause, survivors: u32) -> KeeperReport {
+    fn report(self, cause: EndCause, survivors: u32) -> KeeperReport {
         let strays = self.tree.strays();
         if cause == EndCause::LeaseRanOut {
             return KeeperReport::LeaseRanOut { strays, survivors };
         }
-        let end = self.tree.agent_end();
-        let code = end.and_then(rustix::process::WaitStatus::exit_status);
-        // A program may exit with these codes by itself. Only if the lock file has a reason was it never started.
-        if [NOT_FOUND, NOT_STARTED].map(|code| Some(i32::from(code))).contains(&code)
-            && let Some(text) = self.why_not_started()
-        {
-            return KeeperReport::CannotStart { text };
-        }
-        let signal = end.and_then(rustix::process::WaitStatus::terminating_signal);
         let stopped = self.stopped || cause == EndCause::Orphaned;
-        KeeperReport::Ended { code, signal, strays, survivors, stopped }
-    }
-
-    /// The error that `keeper-exec` wrote, if it failed.
-    fn why_not_started(&self) -> Option<String> {
-        lock::entries(Path::new(&self.order.lock_file)).into_iter().find_map(|entry| match entry {
-            LockEntry::CannotStart { text } => Some(text),
-            LockEntry::Keeper { .. } | LockEntry::Agent { .. } => None,
-        })
+        match self.agent.end(self.tree.agent_end(), self.order) {
+            // Whom we asked to end is counted here, whom the wall asked is counted there.
+            BegunEnd::Ended { code, signal, strays: behind } => {
+                let strays = strays.saturating_add(behind);
+                KeeperReport::Ended { code, signal, strays, survivors, stopped }
+            }
+            BegunEnd::CannotStart { text } => KeeperReport::CannotStart { text },
+        }
     }
 }
 

@@ -12,16 +12,30 @@ use serde::{Deserialize, Serialize};
 use super::table;
 use crate::regular::{self, Links};
 
-/// Most of a lock file that is read; a keeper writes three short lines.
+/// Most of a lock file that is read; a keeper writes four short lines.
 const LOCK_FILE_MAX: u64 = 64 * 1024;
 
 /// One line of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LockEntry {
-    Keeper { pid: u32, started: u64, cookie: String },
-    Agent { pid: u32 },
-    CannotStart { text: String },
+    Keeper {
+        pid: u32,
+        started: u64,
+        cookie: String,
+    },
+    Agent {
+        pid: u32,
+    },
+    /// PID 1 of the wall around the agent. The boot, since all start times begin anew with it.
+    Init {
+        pid: u32,
+        started: u64,
+        boot: String,
+    },
+    CannotStart {
+        text: String,
+    },
 }
 
 /// Takes the lock and writes the holder. The lock lasts as long as the file stays open. The file's name is synced before this

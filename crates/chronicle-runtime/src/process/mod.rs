@@ -9,18 +9,21 @@
 //! Start reading at [`start`], then [`keeper`], then [`sweep`] for what happens after a crash.
 //!
 //! What must hold: no process with a cookie outlives its keeper and its supervisor. The named
-//! limit: a process that cleared its environment is only found while it is below a living keeper.
+//! limit: a process that cleared its environment is only found while it is below a living keeper,
+//! unless it is behind a [`wall`], which ends with its first process.
 //! That is complete on Linux; on other unixes there is neither a subreaper nor `/proc`, and only the
 //! agent's process group is ended.
 //!
 //! Nothing here knows what an agent says: it hands out pipes and tells how the process ended.
 
 mod asked;
+mod begin;
 mod beside;
 mod control;
 mod ending;
 mod exec;
 mod handover;
+pub(crate) mod image;
 pub(crate) mod keeper;
 mod leases;
 mod leash;

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::wall::Wall;
+
 /// Environment variable that marks an agent and everything it starts.
 pub(crate) const COOKIE_VARIABLE: &str = "CHRONICLE_COOKIE";
 /// How long a supervisor may be frozen before its keepers kill their agents.
@@ -29,6 +31,8 @@ pub struct KeeperOrder {
     pub env_remove: Vec<OsString>,
     /// Additional variables for the agent.
     pub env_set: BTreeMap<String, String>,
+    /// The wall that it is started behind; `None` for none.
+    pub wall: Option<Wall>,
 }
 
 impl KeeperOrder {
@@ -43,6 +47,7 @@ impl KeeperOrder {
             argv,
             env_remove: Vec::new(),
             env_set: BTreeMap::new(),
+            wall: None,
         }
     }
 }

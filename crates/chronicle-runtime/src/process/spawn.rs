@@ -115,7 +115,7 @@ pub fn start(order: &KeeperOrder) -> Result<Kept, SpawnError> {
         return Err(SpawnError::Pipes(ErrorKind::BrokenPipe.into()));
     };
     make_room(&stderr);
-    let line = KeeperLine::new(socket, child, order.lease, order.cookie.clone());
+    let line = KeeperLine::new(socket, child, order);
     let control = Control::new(line).map_err(|source| not_ready(order, source))?;
     // From here on an agent may run. If a later step fails, dropping `control` kills it.
     control.go().map_err(|source| not_ready(order, source))?;
@@ -191,6 +191,7 @@ fn tell(order: &KeeperOrder, mut socket: &UnixStream, stdin_read: &PipeReader) -
         cwd: std::path::absolute(&order.cwd)?.into(),
         argv: order.argv.clone(),
         env_set: order.env_set.clone(),
+        wall: order.wall.clone(),
         stdin: handover::offer(stdin_read),
     };
     // The driver's thread starts agents. A keeper that does not read must not hold it for ever.

@@ -57,6 +57,34 @@ pub fn by_cookie(cookie: &str) -> Vec<Process> {
     marked(&others(), cookie)
 }
 
+/// Ends what a dead keeper left: everything behind its wall at once, then what has the cookie.
+pub(super) fn after_keeper(lock_file: &Path, cookie: &str) -> Swept {
+    let behind = end_wall(lock_file, cookie);
+    let rest = sweep(cookie);
+    // A first process that would not go may have the cookie too.
+    let survivors = behind.survivors.max(rest.survivors);
+    Swept { ended: behind.ended + rest.ended, survivors }
+}
+
+/// Kills PID 1 of the wall that the file names, and waits until it is gone: the kernel lets it go last. That the lock is free says
+/// nothing about what is behind the wall.
+fn end_wall(lock_file: &Path, cookie: &str) -> Swept {
+    let entries = lock::entries(lock_file);
+    let is_ours =
+        |entry: &LockEntry| matches!(entry, LockEntry::Keeper { cookie: its, .. } if its == cookie);
+    let init = entries.iter().find_map(|entry| match entry {
+        LockEntry::Init { pid, started, boot } if *boot == table::boot() => {
+            Some(Process { pid: *pid, started: *started })
+        }
+        LockEntry::Init { .. }
+        | LockEntry::Keeper { .. }
+        | LockEntry::Agent { .. }
+        | LockEntry::CannotStart { .. } => None,
+    });
+    let Some(init) = init.filter(|_| entries.iter().any(is_ours)) else { return Swept::default() };
+    end_all(|| table::read(init.pid).filter(|now| *now == init).into_iter().collect())
+}
+
 /// Kills every process with the cookie and those below it, and waits until they are gone.
 pub fn sweep(cookie: &str) -> Swept {
     end_all(|| {
@@ -103,7 +131,7 @@ pub fn await_keeper(
         }
     }
     // Even after a clean exit: a process that the keeper could not kill still has the cookie.
-    let rest = sweep(cookie);
+    let rest = after_keeper(lock_file, cookie);
     Ok(Swept { ended: swept.ended + rest.ended, survivors: rest.survivors })
 }
 
@@ -128,7 +156,10 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
 fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
     let (pid, started) = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
         LockEntry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
-        LockEntry::Keeper { .. } | LockEntry::Agent { .. } | LockEntry::CannotStart { .. } => None,
+        LockEntry::Keeper { .. }
+        | LockEntry::Agent { .. }
+        | LockEntry::Init { .. }
+        | LockEntry::CannotStart { .. } => None,
     })?;
     // Compare the start time: the process id may belong to another process by now.
     let keeper = table::read(pid).filter(|process| process.started == started)?;

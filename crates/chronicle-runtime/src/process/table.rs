@@ -48,20 +48,21 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
 }
 
 pub(super) use system::{
-    all, has_cookie, is_signal_server, read, signal, wait_gone, waits_for_pipe,
+    all, boot, has_cookie, id_inside, is_signal_server, read, signal, wait_gone, waits_for_pipe,
 };
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::fs::{self, File};
     use std::io::Read;
-    use std::os::unix::fs::MetadataExt as _;
+    use std::path::PathBuf;
     use std::time::Instant;
 
     use rustix::event::{PollFd, PollFlags};
     use rustix::io::Errno;
     use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
+    use super::super::image;
     use super::super::order::COOKIE_VARIABLE;
     use super::super::wire;
     use super::{Process, ProcessRow, Signal};
@@ -123,14 +124,24 @@ mod system {
 
     /// Whether it is our own program, as an agent starts it for its signals.
     pub(in super::super) fn is_signal_server(process: Process) -> bool {
-        let file = |of: &str| {
-            let file = fs::metadata(format!("/proc/{of}/exe")).ok()?;
-            Some((file.dev(), file.ino()))
-        };
         let words = whole(process.pid, "cmdline").unwrap_or_default();
         // By its file as well as its words: anybody can call a program so, and what a worker left behind must be counted.
         let is_server = words.split(|byte| *byte == 0).nth(1) == Some(b"mcp");
-        is_server && file("self").is_some_and(|own| file(&process.pid.to_string()) == Some(own))
+        let exe = |of: &str| PathBuf::from(format!("/proc/{of}/exe"));
+        is_server && image::is_same(&exe("self"), &exe(&process.pid.to_string()))
+    }
+
+    /// The process id that it has in the namespace below ours, behind the wall of an agent. It may have more of them in deeper ones.
+    pub(in super::super) fn id_inside(process: Process) -> Option<u32> {
+        let status = String::from_utf8(whole(process.pid, "status")?).ok()?;
+        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+        ids.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+
+    /// Names this boot of the machine; empty if it has no name.
+    pub(in super::super) fn boot() -> String {
+        let name = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        name.trim().to_owned()
     }
 
     /// True if one of its threads waits for the other end of a named pipe to be opened. False where the kernel does not tell.
@@ -197,6 +208,14 @@ mod system {
 
     pub(in super::super) fn is_signal_server(_process: Process) -> bool {
         false
+    }
+
+    pub(in super::super) fn id_inside(_process: Process) -> Option<u32> {
+        None
+    }
+
+    pub(in super::super) fn boot() -> String {
+        String::new()
     }
 
     pub(in super::super) fn waits_for_pipe(_process: Process) -> bool {

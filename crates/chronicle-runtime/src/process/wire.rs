@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::order::KeeperEnd;
+use super::wall::Wall;
 
 /// Longest line on the socket. An order has the agent's arguments as numbers, four bytes per byte, and the kernel accepts at most
 /// a few megabytes of them.
@@ -27,6 +28,7 @@ pub(super) struct WireOrder {
     pub(super) cwd: OsString,
     pub(super) argv: Vec<OsString>,
     pub(super) env_set: BTreeMap<String, String>,
+    pub(super) wall: Option<Wall>,
     /// Where the keeper opens the agent's stdin.
     pub(super) stdin: OsString,
 }

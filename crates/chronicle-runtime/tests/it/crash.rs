@@ -452,7 +452,7 @@ impl Trial {
         let is_new = run.state().run.is_none();
         let command = if is_new { self.start() } else { Command::Resume };
         let mut first: Vec<InboxMessage> = run
-            .introduce(holder, self.agents.scripted("people").is_some())
+            .introduce(holder, self.agents.scripted("people").is_some(), None)
             .into_iter()
             .map(|input| InboxMessage::Input(Box::new(input), None))
             .collect();
@@ -481,6 +481,7 @@ impl Trial {
             isolated: false,
             inputs: true,
             rules: None,
+            walls: None,
             carried: None,
         }))
     }

@@ -352,7 +352,7 @@ fn a_torn_tail_is_told_before_anything_else() {
     let torn = Memory::new();
     torn.replace(bytes);
     let run = Run::open(&torn, who(), None).unwrap();
-    let said = introduction(&run, false);
+    let said = introduction(&run, false, false);
     let whole = memory.read(Head::EMPTY).unwrap().count();
     let file = format!("torn-{}.txt", whole + 1);
     assert_eq!(said[0], reported(Report::TailSetAside { bytes: 40, file: file.clone() }));

@@ -88,7 +88,7 @@ fn each_performer_hears_only_what_it_is_to_perform() {
 
 pub(crate) fn asker() -> Asker {
     let (who, command) = ("ann".to_owned(), "test".to_owned());
-    Asker { who, command, chronicle: "/nowhere/chronicle".into(), signals: None }
+    Asker { who, command, chronicle: "/nowhere/chronicle".into(), signals: None, no_walls: false }
 }
 
 fn hosted(root: &std::path::Path) -> RunFolder {

@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 34] = [
+const STORIES: [(&str, &str, &str); 35] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -175,6 +175,11 @@ const STORIES: [(&str, &str, &str); 34] = [
         "{name: Notices, phases: {plan: {approval: both, next: [build]}, build: {}}}",
         "plan: session s; go build\nbuild: session b; go done\ng1: approve\ng2: approve
          notices: failed exit code 22; unknown; nobody",
+    ),
+    (
+        "walls",
+        "{name: Walls, phases: {plan: {next: [build]}, build: {walls: {files: read, paths: [target]}}}}",
+        "plan: session s; go build\nbuild: session b; wall Read-only file system; tool read; tool-end c3; go done\nwalls: stand",
     ),
     (
         "trees",

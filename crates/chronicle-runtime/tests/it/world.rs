@@ -23,7 +23,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
 use chronicle_core::event::trees::{Changes, FileChange, Moment, Restored, TreeRecorded};
-use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted};
+use chronicle_core::event::{AttemptStarted, Change, Duty, OnGate, RunStarted, WallsFound};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};
 use chronicle_core::words;
@@ -91,7 +91,11 @@ impl Story {
     fn play_unsettled(&mut self, ledger: &dyn Ledger) -> Result<State, LedgerError> {
         let mut run = Run::open(ledger, who(), None)?;
         let (inbox, messages) = sync_channel(INBOX_MAX);
-        let mut first: Vec<Input> = introduction(&run, self.script.contains_key("notices"));
+        let mut first: Vec<Input> = introduction(
+            &run,
+            self.script.contains_key("notices"),
+            self.script.contains_key("walls"),
+        );
         if run.state().run.is_none() {
             first.insert(0, person(Command::Start(Box::new(start(&self.workflow)))));
         }
@@ -363,8 +367,13 @@ pub(crate) fn who() -> Holder {
 }
 
 /// What a supervisor says first, at a time that is always the same.
-pub(crate) fn introduction(run: &Run, notifies: bool) -> Vec<Input> {
-    run.introduce(&who(), notifies).into_iter().map(|input| Input { at: AT, ..input }).collect()
+pub(crate) fn introduction(run: &Run, notifies: bool, has_walls: bool) -> Vec<Input> {
+    let (namespaces, own_proc, landlock) = (true, true, true);
+    let found = WallsFound { namespaces, own_proc, landlock, ..WallsFound::default() };
+    run.introduce(&who(), notifies, has_walls.then_some(found))
+        .into_iter()
+        .map(|input| Input { at: AT, ..input })
+        .collect()
 }
 
 pub(crate) fn person(command: Command) -> Input {
@@ -389,6 +398,7 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
+        walls: None,
         carried: None,
         workflows: workflows(workflow),
         source: "main.yaml".to_owned(),

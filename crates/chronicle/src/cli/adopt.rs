@@ -11,7 +11,7 @@ use chronicle_runtime::handle::{self, HandleError, LedgerError};
 
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
-use super::{Setting, agents, config, live, problems, run, with_rules};
+use super::{Setting, agents, config, live, problems, run, walls, with_rules};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -46,6 +46,7 @@ pub(super) fn adopt(
     let main = loaded.workflows.first().ok_or_else(|| nowhere(older, "it has no workflow"))?;
     let carried = older.position(main).map_err(|why| nowhere(older, &why))?;
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
+    let walls = walls::frozen(setting, &found.settings, &loaded.workflows)?;
     let start = RunStarted {
         run,
         task: older.initial_task.clone(),
@@ -62,6 +63,7 @@ pub(super) fn adopt(
         isolated: false,
         inputs: true,
         rules: Some(rules.frozen),
+        walls: Some(walls),
         carried: Some(Box::new(carried)),
     };
     agents::check(setting, &found.settings, &start)?;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::workflow::{
-    FieldAt, Loaded, Problem, Severity, Source, Workflow, agent_and_model, closest, unbounded,
+    FieldAt, Loaded, Offline, Problem, Severity, Source, Workflow, agent_and_model, closest,
+    offline, unbounded,
 };
 use chronicle_runtime::handle::agents::{self, UnknownAgent};
 use chronicle_runtime::handle::definitions::{
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use super::environment::{self, PhaseEnvironment};
 use super::json::ProblemRow;
+use super::prepare::own_agent;
 use super::problems::{self, counted};
 use super::{Setting, config, json};
 use crate::exit_code::Exit;
@@ -126,9 +128,10 @@ impl CheckReport {
         let key = source.map_or_else(String::new, |source| source.key.clone());
         let agents =
             loaded.workflows.iter().flat_map(|it| unknown_agents(setting, settings, loaded, it));
+        let offline = loaded.workflows.iter().flat_map(|it| offline_agents(settings, loaded, it));
         let notes = main.and_then(|main| unbounded_note(loaded, main));
         let problems: Vec<Problem> =
-            loaded.problems.iter().cloned().chain(agents).chain(notes).collect();
+            loaded.problems.iter().cloned().chain(agents).chain(offline).chain(notes).collect();
         self.workflows.push(CheckedWorkflow {
             name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
             phases: main.map_or(0, |main| main.phases.len()),
@@ -315,6 +318,23 @@ fn unknown_agents(
 fn agent_problem(loaded: &Loaded, at: &FieldAt<'_>, error: &UnknownAgent) -> Problem {
     let hint = Some(error.hint.clone());
     loaded.problem(at, Severity::Error, "unknown-agent", error.to_string(), hint)
+}
+
+/// Agents that a file or the settings name, at phases where they could not reach their model.
+fn offline_agents(settings: &Settings, loaded: &Loaded, workflow: &Workflow) -> Vec<Problem> {
+    let mut named = workflow.clone();
+    named.rename_agents(|name| own_agent(settings, name));
+    let agent = settings.text("agent").unwrap_or_default();
+    let agent = own_agent(settings, agent).unwrap_or_else(|| agent.to_owned());
+    let told = |found: &Offline<'_>| {
+        // Where nothing in the file turns it off, the phase is all that there is to point at.
+        let (phase, field) =
+            if found.by_settings { (Some(found.phase), "id") } else { (found.said_by, "walls") };
+        let at = FieldAt { workflow: &workflow.key, phase, field };
+        let hint = Some(found.hint());
+        loaded.problem(&at, Severity::Error, "needs-network", found.sentence(), hint)
+    };
+    offline(&named, &settings.walls(), &agent).iter().map(told).collect()
 }
 
 fn unbounded_note(loaded: &Loaded, workflow: &Workflow) -> Option<Problem> {

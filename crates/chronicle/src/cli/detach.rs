@@ -59,6 +59,8 @@ pub(super) fn detach(setting: &Setting, folder: &RunFolder) -> Result<Exit, Fail
         // Whoever starts it has been asked.
         "--trust".into(),
     ];
+    let no_walls = setting.asker.no_walls.then(|| OsString::from("--no-walls"));
+    let words: Vec<OsString> = words.into_iter().chain(no_walls).collect();
     let mut child = programs::detached(&words, &folder.project, &log)
         .map_err(|error| Failure::internal("no supervisor can be started", &error))?;
     let deadline = Instant::now() + BEGIN_PATIENCE;

@@ -13,7 +13,7 @@ use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
     self, Asker, Claimed, Driven, FilesLock, Finish, HandleError, LedgerError, Remote, Rest,
-    RunFolder, UPDATES_MAX, Update, Waits, definitions, threads,
+    RunFolder, UPDATES_MAX, Update, Waits, definitions, machine, threads,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -55,7 +55,7 @@ pub(super) fn stay(
     // Bounded: a terminal that stands still must not let the updates of a working run grow without limit.
     let (updates, news) = sync_channel(UPDATES_MAX);
     let settings = definitions::settings(&setting.project).settings;
-    let signals = signals(&settings, folder);
+    let signals = signals(setting, &settings, folder);
     let asker = Asker { signals: signals.as_ref().map(Http::url), ..setting.asker.clone() };
     let is_new = matches!(command, Command::Start(_));
     let (driven, answer) = handle::drive(folder, &asker, command, rest, updates)
@@ -103,9 +103,17 @@ fn not_begun(folder: &RunFolder, error: HandleError) -> Failure {
     if is_removed { failure.hint(format!("{again}, then start the run again")) } else { failure }
 }
 
-/// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free.
-fn signals(settings: &Settings, folder: &RunFolder) -> Option<Http> {
+/// The signal server for agents that prefer HTTP, where one does; they do without it where no port is free. Behind walls nobody uses it:
+/// over a socket the kernel says who signals, over HTTP only a secret does.
+fn signals(setting: &Setting, settings: &Settings, folder: &RunFolder) -> Option<Http> {
     let is_wanted = AGENT_PROGRAMS.iter().any(|agent| settings.prefers_http(agent));
+    let found = machine::walls_found(&setting.asker);
+    if is_wanted && (found.namespaces || found.landlock) {
+        terminal::talk(
+            "Note: `signals = \"http\"` is not used behind walls, where agents start `chronicle mcp` instead. `--no-walls` does without walls.",
+        );
+        return None;
+    }
     is_wanted.then(|| Http::start(&folder.path).ok()).flatten()
 }
 

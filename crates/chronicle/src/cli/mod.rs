@@ -42,6 +42,7 @@ mod tell;
 mod title;
 mod trust;
 mod undo;
+mod walls;
 mod with_rules;
 
 use std::ffi::OsString;
@@ -125,10 +126,19 @@ enum Command {
 }
 
 /// What every command needs to know.
+#[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) project: Project,
     pub(crate) json: bool,
     pub(crate) asker: Asker,
+}
+
+impl Setting {
+    /// The same for a supervisor whose workers have no walls, if a person says so.
+    fn without_walls(mut self, no_walls: bool) -> Self {
+        self.asker.no_walls |= no_walls;
+        self
+    }
 }
 
 /// Reads the command line and does what it says.
@@ -233,6 +243,7 @@ fn setting(cli: &Cli) -> Result<Setting, Failure> {
             .join(" "),
         chronicle: programs::own_executable(),
         signals: None,
+        no_walls: false,
     };
     Ok(Setting { project, json: cli.json, asker })
 }

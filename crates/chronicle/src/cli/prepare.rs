@@ -3,7 +3,9 @@
 //! Who has the first word: a flag, then the phase, the workflow, the project's settings, the user's, the default.
 
 use chronicle_core::definition::settings::Settings;
-use chronicle_core::definition::workflow::{Loaded, PhaseKind, Source, VERIFY, Workflow};
+use chronicle_core::definition::walls::{Walls, leads_outside};
+use chronicle_core::definition::workflow::{Loaded, PhaseKind, Source, VERIFY, Workflow, offline};
+use chronicle_core::guard::GUARDS;
 use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
 use chronicle_runtime::handle::definitions::{self, Catalog};
 use chronicle_runtime::handle::trust::{self, Item, Unknown};
@@ -75,7 +77,20 @@ pub(super) fn prepare(
         None => String::new(),
     };
     let model = wishes.model.or_else(|| settings.text("model")).map(str::to_owned);
-    Ok(Chosen { agent: own_agent(settings, &agent).unwrap_or(agent), model, untrusted })
+    let agent = own_agent(settings, &agent).unwrap_or(agent);
+    refuse_offline(settings, &loaded.workflows, &agent)?;
+    Ok(Chosen { agent, model, untrusted })
+}
+
+/// Refuses a run with an agent that could not reach its model: only now it is known who works where no file says it.
+fn refuse_offline(settings: &Settings, workflows: &[Workflow], agent: &str) -> Result<(), Failure> {
+    let walls = settings.walls();
+    let found = workflows.iter().find_map(|workflow| {
+        Some((workflow, offline(workflow, &walls, agent).into_iter().next()?))
+    });
+    let Some((workflow, found)) = found else { return Ok(()) };
+    let what = format!("workflow `{}`: {}", workflow.key, found.sentence());
+    Err(Failure::new(Exit::Definition, what).hint(found.hint()))
 }
 
 /// Whoever plays a script tries a workflow out, and has not agreed to spend anything.
@@ -148,7 +163,7 @@ fn used(
     Ok(trust::used(&setting.project, files, found)?)
 }
 
-/// Every command and agent that the workflows name, each once.
+/// Every command and agent that the workflows name, and what they pass and open, each once.
 fn brought(workflows: &[Workflow]) -> Brought {
     let agents = workflows.iter().flat_map(|workflow| {
         let of_phases = workflow.phases.iter();
@@ -160,7 +175,26 @@ fn brought(workflows: &[Workflow]) -> Brought {
         workflow.env_names.pass.iter().chain(of_phases)
     });
     let commands = once_each(workflows.iter().flat_map(Workflow::all_commands));
-    Brought { commands, agents: once_each(agents), passed: once_each(passed) }
+    let walls: Vec<&Walls> = workflows
+        .iter()
+        .flat_map(|it| std::iter::once(&it.walls).chain(it.phases.iter().map(|it| &it.walls)))
+        .collect();
+    let written = walls.iter().flat_map(|walls| &walls.paths).filter(|path| opens_more(path));
+    Brought {
+        commands,
+        agents: once_each(agents),
+        passed: once_each(passed),
+        opened: once_each(walls.iter().flat_map(|walls| &walls.open)),
+        written: once_each(written),
+        own_sandbox: walls.iter().any(|walls| walls.own_sandbox == Some(true)),
+    }
+}
+
+/// Whether a path lets workers change more than the project's ordinary files: something outside, or beside what guards a run.
+fn opens_more(path: &str) -> bool {
+    let first = GUARDS.iter().filter_map(|guard| guard.first());
+    let is_guard = |name: &str| first.clone().any(|guard| guard.eq_ignore_ascii_case(name));
+    leads_outside(path) || path.split('/').any(is_guard)
 }
 
 fn once_each<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {

@@ -25,6 +25,7 @@ use crate::terminal;
   chronicle resume             the run that changed last, of those that can continue
   chronicle resume 5f3a9c1e    by the digits that `chronicle runs` shows
   chronicle resume 5f3a9c1e --force    its supervisor was on a host that is gone")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct ResumeArgs {
     /// Id of the run; if omitted, the one that changed last of those that can continue
     run: Option<String>,
@@ -49,6 +50,10 @@ pub(super) struct ResumeArgs {
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
+    /// Start its agents and commands without walls of the operating system around them, until it is resumed again
+    #[arg(long)]
+    no_walls: bool,
+
     /// Used by `--detach` for the process that it starts
     #[arg(long, hide = true)]
     detached: bool,
@@ -56,6 +61,7 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, Failure> {
     only_for_people()?;
+    let setting = &setting.clone().without_walls(args.no_walls);
     let folder = match meant::resumable(setting, args.run.as_deref())? {
         Meant::Ours(folder) => folder,
         Meant::Older(older) => {

@@ -19,7 +19,8 @@ use super::budget::{self, LimitArgs};
 use super::detach::{self, StayArgs};
 use super::prepare::{Wishes, prepare};
 use super::{
-    Setting, agents, check_folder, config, dry_run, live, only_for_people, problems, with_rules,
+    Setting, agents, check_folder, config, dry_run, live, only_for_people, problems, walls,
+    with_rules,
 };
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -93,9 +94,14 @@ struct OwnArgs {
     /// environment
     #[arg(long)]
     isolated: bool,
+
+    /// Start the agents and commands without walls of the operating system around them
+    #[arg(long)]
+    no_walls: bool,
 }
 
 pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure> {
+    let setting = &setting.clone().without_walls(args.own.no_walls);
     // Before anything is written: a run that a worker left behind would be started by the person's next `resume`. A rehearsal
     // writes and starts nothing.
     if !args.dry_run {
@@ -128,6 +134,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let unenforced = loaded.workflows.iter().flat_map(unsupported).map(|field| field.to_string());
     let unenforced = unenforced.chain(catalog.unsupported_of(&loaded.workflows));
     let source = loaded.sources.first().map_or_else(String::new, |source| source.name.clone());
+    let walls = walls::frozen(setting, &found.settings, &loaded.workflows)?;
     let start = RunStarted {
         run: new_id(),
         task,
@@ -144,6 +151,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         isolated: args.own.isolated,
         inputs: true,
         rules: Some(rules.frozen),
+        walls: Some(walls),
         carried: None,
     };
     if args.dry_run {

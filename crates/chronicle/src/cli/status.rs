@@ -3,7 +3,9 @@
 use chronicle_core::base::cells::pad;
 use chronicle_core::base::usage::Usage;
 use chronicle_core::definition::guard::BUILT_IN_NAME;
-use chronicle_core::view::{AttemptRow, BudgetRow, GuardFileRow, Mark, PhaseRow, RunView, Spent};
+use chronicle_core::view::{
+    AttemptRow, BudgetRow, GuardFileRow, Mark, PhaseRow, RunView, Spent, WallsRow,
+};
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
@@ -109,6 +111,7 @@ pub(super) fn say(view: &RunView) {
     lines.extend(view.recording.then(|| format!("\n  {}", paint.ink(Ink::Busy, RECORDING))));
     lines.push(total(view));
     lines.extend(guards_line(paint, view));
+    lines.extend(view.walls.as_ref().map(|walls| walls_line(paint, walls)));
     lines.extend(view.budgets.iter().map(budget_line));
     lines.extend(fallback_lines(paint, view));
     lines.extend(wait_lines(paint, view));
@@ -300,6 +303,18 @@ fn guards_line(paint: Paint, view: &RunView) -> Option<String> {
     let files: Vec<String> = guards.files.iter().filter(|it| it.rules > 0).map(file).collect();
     let many = if guards.rules == 1 { "rule" } else { "rules" };
     Some(format!("  guards: {} {many} ({})", guards.rules, files.join(", ")))
+}
+
+/// Which walls stand around its workers, and how often they held somebody.
+fn walls_line(paint: Paint, walls: &WallsRow) -> String {
+    let is_bad = !walls.namespaces && !walls.landlock;
+    let label = if is_bad { paint.ink(Ink::Bad, "walls:") } else { "walls:".to_owned() };
+    let hits = match walls.hits {
+        0 => String::new(),
+        1 => ", which stopped a worker once".to_owned(),
+        many => format!(", which stopped workers {many} times"),
+    };
+    format!("  {label} {}{hits}", walls.text)
 }
 
 fn budget_line(row: &BudgetRow) -> String {

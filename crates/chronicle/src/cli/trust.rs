@@ -152,6 +152,12 @@ pub(super) struct Brought {
     pub(super) agents: Vec<String>,
     /// Variables that look like secrets and that the workflows pass to their workers.
     pub(super) passed: Vec<String>,
+    /// Names of what they open to workers although walls hide it otherwise.
+    pub(super) opened: Vec<String>,
+    /// Paths that they let workers change outside of the project, or beside what guards a run.
+    pub(super) written: Vec<String>,
+    /// True if a part of the wall is left out for an agent's own sandbox.
+    pub(super) own_sandbox: bool,
 }
 
 fn question(root: &str, unknown: &Unknown, brought: &Brought) -> String {
@@ -178,7 +184,27 @@ fn question(root: &str, unknown: &Unknown, brought: &Brought) -> String {
         );
         lines.extend(bounded(brought.passed.iter().map(|it| format!("  {}", plain(it)))));
     }
+    lines.extend(told("They open to workers what walls hide otherwise", &brought.opened));
+    let written = "They let workers change outside of the project, or beside what guards them";
+    lines.extend(told(written, &brought.written));
+    if brought.own_sandbox {
+        lines.push(
+            "They leave out a part of the wall, for a sandbox of the agent's own.".to_owned(),
+        );
+    }
     lines.join("\n")
+}
+
+/// A list in one line, bounded as well; `None` if there is nothing to tell.
+fn told(what: &str, names: &[String]) -> Option<String> {
+    let plain = chronicle_core::words::one_line;
+    let shown: Vec<String> =
+        names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", plain(name))).collect();
+    let more = match names.len().saturating_sub(SHOWN_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| format!("{what}: {}{more}", shown.join(", ")))
 }
 
 fn bounded(lines: impl Iterator<Item = String>) -> Vec<String> {
@@ -213,12 +239,24 @@ mod tests {
             commands: vec!["make test".to_owned()],
             agents: vec!["claude".to_owned(), "command:./mine".to_owned()],
             passed: vec!["AWS_*".to_owned()],
+            opened: vec!["ssh".to_owned(), "docker".to_owned()],
+            written: vec!["~/exports".to_owned()],
+            own_sandbox: true,
         };
         let asked = question("/p", &Unknown::default(), &brought);
-        let lines =
-            ["  $ make test", "Its workflows name these agents:", "  command:./mine", "  AWS_*"];
+        let lines = [
+            "  $ make test",
+            "Its workflows name these agents:",
+            "  command:./mine",
+            "  AWS_*",
+            "They open to workers what walls hide otherwise: `ssh`, `docker`",
+            "They let workers change outside of the project, or beside what guards them: `~/exports`",
+            "They leave out a part of the wall, for a sandbox of the agent's own.",
+        ];
         for line in lines {
             assert!(asked.lines().any(|it| it == line), "{asked}");
         }
+        let nothing = question("/p", &Unknown::default(), &Brought::default());
+        assert!(!nothing.contains("wall") && !nothing.contains("workers"), "{nothing}");
     }
 }

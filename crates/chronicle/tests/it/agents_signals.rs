@@ -185,10 +185,10 @@ fn needs_pi_new_needs_help() {
 
 /// A question keeps the tool waiting, for longer than an agent may be silent otherwise; its answer is the tool's result.
 fn asks_and_waits(kind: Kind) {
-    asks_and_waits_set(kind, "");
+    asks_and_waits_set(kind, "", &[]);
 }
 
-fn asks_and_waits_set(kind: Kind, settings: &str) {
+fn asks_and_waits_set(kind: Kind, settings: &str, flags: &[&str]) {
     let ask = json!({"question": "Which colour?", "options": ["red", "blue"]});
     let turns = json!([
         {"calls": [kind.signal("workflow_ask", &ask)]},
@@ -201,7 +201,7 @@ fn asks_and_waits_set(kind: Kind, settings: &str) {
     // Shorter than the person takes. It is not for the agent's settings to say how long a question waits.
     let impatient = json!({"env": {"MCP_TOOL_TIMEOUT": "2000"}}).to_string();
     yard.session.write("../home/.claude/settings.json", impatient);
-    let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"]].concat());
+    let mut supervisor = yard.spawn(&[yard.run_args().as_slice(), &["--wait"], flags].concat());
     until("it asks, or is over", || {
         supervisor.talk().contains("Which colour?") || supervisor.has_ended()
     });
@@ -361,7 +361,8 @@ fn needs_claude_asks_and_waits() {
 
 #[test]
 fn needs_claude_asks_and_waits_by_http() {
-    asks_and_waits_set(Kind::Claude, "signals = 'http'\n");
+    // Behind walls it is not used.
+    asks_and_waits_set(Kind::Claude, "signals = 'http'\n", &["--no-walls"]);
 }
 
 #[test]

@@ -39,8 +39,15 @@ fn everything(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 #[test]
 fn it_tells_the_path_and_the_handovers() {
     let session = Session::with(WORKFLOW, "");
-    let said =
-        session.chronicle(&["run", "main", "the task", "--agent", "scripted:s.yaml", "--dry-run"]);
+    let said = session.chronicle(&[
+        "run",
+        "main",
+        "the task",
+        "--agent",
+        "scripted:s.yaml",
+        "--dry-run",
+        "--no-walls",
+    ]);
     expect![[r#"
         Dry run of `Small` on "the task": no agent starts, nothing is written.
         ‹…› stands for what only a run knows.

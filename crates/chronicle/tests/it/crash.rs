@@ -16,15 +16,21 @@ use chronicle_runtime::for_tests::fail::Point;
 use crate::crash_check::Ended;
 use crate::crash_site::{Site, Stay};
 
-/// A test for each point.
+/// A test for each point, and for each that is only reached behind a wall.
 macro_rules! points {
-    ($scenario:ident: $($point:ident)*) => {
+    ($scenario:ident: $($point:ident)*; $($walled:ident)*) => {
         mod $scenario {
             $(#[test] fn $point() { super::every_death(stringify!($scenario), stringify!($point)); })*
 
+            mod needs_namespaces {
+                $(#[test] fn $walled() {
+                    super::super::every_death(stringify!($scenario), stringify!($walled));
+                })*
+            }
+
             #[test]
             fn no_point_is_forgotten() {
-                super::are_all(&[$(stringify!($point)),*]);
+                super::are_all(&[$(stringify!($point)),*], &[$(stringify!($walled)),*]);
             }
         }
     };
@@ -38,7 +44,8 @@ macro_rules! scenarios {
             before_stop after_stop before_timer after_timer before_observe after_observe
             before_first_report keeper_after_lock keeper_after_start keeper_before_report
             in_cache_write in_run_json_write in_file_write before_tree after_tree
-            before_notice after_notice link_before_answer
+            before_notice after_notice link_before_answer;
+            keeper_after_wall keeper_after_init
         }
     )*};
 }
@@ -68,11 +75,13 @@ fn held(scenario: &str, point: &str, die: fn() -> usize) {
 }
 
 const WITH_GIT: [Point; 2] = [Point::InTree, Point::InRestore];
+const WITH_WALLS: [Point; 2] = [Point::KeeperAfterWall, Point::KeeperAfterInit];
 
-fn are_all(points: &[&str]) {
-    let all = Point::ALL.iter().filter(|it| !WITH_GIT.contains(it));
-    let all: Vec<String> = all.map(|it| it.name().replace('-', "_")).collect();
-    assert_eq!(points, all);
+fn are_all(points: &[&str], walled: &[&str]) {
+    let name = |it: &Point| it.name().replace('-', "_");
+    let all = Point::ALL.iter().filter(|it| !WITH_GIT.contains(it) && !WITH_WALLS.contains(it));
+    assert_eq!(points, all.map(name).collect::<Vec<String>>());
+    assert_eq!(walled, WITH_WALLS.each_ref().map(name));
 }
 
 fn every_death(scenario: &'static str, point: &str) {

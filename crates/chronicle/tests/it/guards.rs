@@ -335,3 +335,32 @@ fn a_link_that_is_swapped_while_a_person_thinks_leads_nowhere() {
     assert_eq!((&rule["kind"], &rule["text"]), (&"zero_access".into(), &"hidden.txt".into()));
     session.assert_whole();
 }
+
+/// A yes is for what a person was shown: if another rule or another file asks by now, it is another question.
+#[test]
+fn a_link_that_is_swapped_for_another_file_to_be_asked_about_needs_another_yes() {
+    for rules in ["askPaths: [mild.txt, other.txt]\n", "askPaths: ['*.txt']\n"] {
+        let session = Session::with(
+            WORKFLOW,
+            "work:\n  - shell: {command: 'cat link >> out'}\n  - shell: {command: 'cat link >> out'}\n  - complete: {summary: worked}\n",
+        );
+        session.write(".chronicle/rules.yaml", rules);
+        session.write("mild.txt", "mild\n");
+        session.write("other.txt", "other\n");
+        std::os::unix::fs::symlink("mild.txt", session.path("link")).unwrap();
+        let supervisor = session.spawn(&[RUN, &["--wait"]].concat());
+        until("it asks", || supervisor.talk().contains("g1 waits"));
+        std::fs::remove_file(session.path("link")).unwrap();
+        std::os::unix::fs::symlink("other.txt", session.path("link")).unwrap();
+        session.chronicle(&["approve", &session.short(), "g1"]).exits(0);
+        until("it asks again", || supervisor.talk().contains("g2 waits"));
+        assert!(!session.has("out"), "it ran: {rules}");
+        // What did not change since is as it was shown.
+        session.chronicle(&["approve", &session.short(), "g2"]).exits(0);
+        supervisor.wait().exits(0);
+        assert_eq!(std::fs::read_to_string(session.path("out")).unwrap(), "other\n", "{rules}");
+        let log = session.chronicle(&["log", "--tools"]).exits(0);
+        log.prints("a1 was denied `bash`: it did not run: what it leads to has changed");
+        session.assert_whole();
+    }
+}

@@ -30,6 +30,7 @@ fn watch(yard: &LinkYard, since: u64, activity: bool) -> Result<Option<Watching>
         command: "test".to_owned(),
         chronicle: PathBuf::from(CHRONICLE),
         signals: None,
+        no_walls: false,
     };
     handle::watch(&folder, &asker, since, activity)
 }

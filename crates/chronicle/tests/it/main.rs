@@ -15,6 +15,7 @@ mod agents_permissions;
 mod agents_proof;
 mod agents_secrets;
 mod agents_signals;
+mod agents_walls;
 mod agents_work;
 mod agents_yard;
 mod answers;
@@ -90,9 +91,11 @@ mod traps;
 mod undriven;
 mod waits;
 #[cfg(target_os = "linux")]
+mod walled;
 mod walls;
 #[cfg(target_os = "linux")]
 mod walls_kill;
+mod walls_said;
 #[cfg(target_os = "linux")]
 mod walls_work;
 #[cfg(target_os = "linux")]

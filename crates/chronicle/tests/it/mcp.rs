@@ -28,7 +28,10 @@ fn seen_by_the_official_client(way: &str) -> (Session, Value) {
         node.display(),
         modules.display()
     );
-    let mut supervisor = session.spawn(&["run", "main", "paint", "--agent", &agent, "--wait"]);
+    let mut args = vec!["run", "main", "paint", "--agent", &agent, "--wait"];
+    // Behind walls there is no HTTP.
+    args.extend((way == "http").then_some("--no-walls"));
+    let mut supervisor = session.spawn(&args);
     until("it asks, or is over", || {
         supervisor.talk().contains("Which colour?") || supervisor.has_ended()
     });

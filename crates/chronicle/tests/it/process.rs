@@ -6,23 +6,49 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use chronicle_runtime::for_tests::process::{KeeperEnd, SpawnError, start};
 use rustix::process::{Signal, WaitOptions};
 
-use super::process_yard::{AMPLE, Running, Yard, alone, ended, is_alive, killed, signal};
+use super::process_yard::{
+    AMPLE, Running, Yard, alone, ended, eventually, is_alive, killed, signal,
+    with_and_without_walls,
+};
 
-#[test]
-fn an_exit_code_is_told() {
-    let yard = Yard::new();
+with_and_without_walls! {
+    an_exit_code_is_told
+    the_end_is_told_to_everybody_who_waits
+    a_deadly_signal_is_told
+    the_agent_gets_its_own_folder_environment_and_arguments
+    the_agent_inherits_its_streams_and_nothing_of_the_keeper
+    a_stray_grandchild_is_ended_with_the_agent
+    a_child_in_a_session_of_its_own_is_ended
+    a_daemon_is_ended
+    a_child_without_the_cookie_is_ended_as_long_as_it_is_below
+    what_bears_the_cookie_beside_the_keeper_is_ended
+    stop_lets_an_agent_end_in_its_own_way
+    a_tree_that_ignores_term_is_killed
+    a_stopped_child_hears_the_stop
+    a_stopped_agent_that_ignores_term_is_killed
+    the_keeper_takes_term_as_a_stop_and_no_notice_of_a_terminal
+    a_dropped_agent_is_ended
+    a_program_that_is_not_there_cannot_start
+    an_agent_that_exits_as_if_it_were_not_there_has_ended
+    streams_are_the_agents_alone
+    many_keepers_at_once_leave_nothing
+    everybody_hears_a_stop_once_and_has_time_to_tidy_up
+    an_agent_that_had_ended_was_not_stopped
+    a_killed_agent_leaves_nothing
+}
+
+fn an_exit_code_is_told(yard: &Yard) {
     assert_eq!(yard.start("exit 7").end(), ended(7, 0));
     yard.assert_empty();
 }
 
-#[test]
-fn the_end_is_told_to_everybody_who_waits() {
-    let yard = Yard::new();
+fn the_end_is_told_to_everybody_who_waits(yard: &Yard) {
     let mut running = yard.start("read line; exit 3");
     let waiters: Vec<_> = (0..3)
         .map(|_| {
@@ -36,18 +62,14 @@ fn the_end_is_told_to_everybody_who_waits() {
     }
 }
 
-#[test]
-fn a_deadly_signal_is_told() {
-    let yard = Yard::new();
+fn a_deadly_signal_is_told(yard: &Yard) {
     let end = yard.start("kill -SEGV $$").end();
     let signal = Some(Signal::SEGV.as_raw());
     let wanted = KeeperEnd::Ended { code: None, signal, strays: 0, survivors: 0, stopped: false };
     assert_eq!(end, wanted);
 }
 
-#[test]
-fn the_agent_gets_its_own_folder_environment_and_arguments() {
-    let yard = Yard::new();
+fn the_agent_gets_its_own_folder_environment_and_arguments(yard: &Yard) {
     let mut order = yard.order(
         r#"pwd; echo "$ADDED-$CARGO_MANIFEST_DIR-$CHRONICLE_COOKIE"; printf %s "$0" | od -An -tx1"#,
     );
@@ -62,12 +84,11 @@ fn the_agent_gets_its_own_folder_environment_and_arguments() {
     assert_eq!(running.end(), ended(0, 0));
 }
 
-#[test]
-fn the_agent_inherits_its_streams_and_nothing_of_the_keeper() {
-    let yard = Yard::new();
+fn the_agent_inherits_its_streams_and_nothing_of_the_keeper(yard: &Yard) {
     let script = "ls /proc/self/fd | sort -n | tr '\\n' ' '; echo; grep SigIgn /proc/self/status";
     let mut running = yard.start(script);
-    let mut numbers = inheritable_files();
+    // A wall closes what others left open.
+    let mut numbers = if yard.is_walled { BTreeSet::new() } else { inheritable_files() };
     numbers.extend([0, 1, 2]);
     // The folder that `ls` reads.
     let lowest_free = (0..1_000).find(|number| !numbers.contains(number)).unwrap();
@@ -94,9 +115,7 @@ fn inheritable_files() -> BTreeSet<u32> {
     numbers.filter(is_inheritable).collect()
 }
 
-#[test]
-fn a_stray_grandchild_is_ended_with_the_agent() {
-    let yard = Yard::new();
+fn a_stray_grandchild_is_ended_with_the_agent(yard: &Yard) {
     let mut running = yard.start("sh -c 'sleep 1000 & echo $!' ; exit 5");
     let stray = running.pid();
     assert_eq!(running.end(), ended(5, 1));
@@ -104,9 +123,7 @@ fn a_stray_grandchild_is_ended_with_the_agent() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_child_in_a_session_of_its_own_is_ended() {
-    let yard = Yard::new();
+fn a_child_in_a_session_of_its_own_is_ended(yard: &Yard) {
     let mut running = yard.start("setsid sh -c 'echo $$; exec sleep 1000' & read line");
     let stray = running.pid();
     drop(running.stdin.take());
@@ -116,9 +133,7 @@ fn a_child_in_a_session_of_its_own_is_ended() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_daemon_is_ended() {
-    let yard = Yard::new();
+fn a_daemon_is_ended(yard: &Yard) {
     let mut running =
         yard.start("(setsid sh -c '(echo up; exec sleep 1000) &' &); read line; exit 0");
     assert_eq!(running.line(), "up");
@@ -127,9 +142,7 @@ fn a_daemon_is_ended() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_child_without_the_cookie_is_ended_as_long_as_it_is_below() {
-    let yard = Yard::new();
+fn a_child_without_the_cookie_is_ended_as_long_as_it_is_below(yard: &Yard) {
     let mut running = yard.start(
         "(env -i /usr/bin/setsid /bin/sh -c 'echo $$; exec sleep 1000' &); read line; exit 0",
     );
@@ -140,9 +153,7 @@ fn a_child_without_the_cookie_is_ended_as_long_as_it_is_below() {
 }
 
 /// What somebody else started for the agent, as the server of a terminal does, is found by the cookie alone.
-#[test]
-fn what_bears_the_cookie_beside_the_keeper_is_ended() {
-    let yard = Yard::new();
+fn what_bears_the_cookie_beside_the_keeper_is_ended(yard: &Yard) {
     let mut running = yard.start("echo up; read line; exit 0");
     assert_eq!(running.line(), "up");
     let mut beside = std::process::Command::new("sleep")
@@ -156,9 +167,7 @@ fn what_bears_the_cookie_beside_the_keeper_is_ended() {
     yard.assert_empty();
 }
 
-#[test]
-fn stop_lets_an_agent_end_in_its_own_way() {
-    let yard = Yard::new();
+fn stop_lets_an_agent_end_in_its_own_way(yard: &Yard) {
     let mut running = yard.start("trap 'echo bye; exit 9' TERM; echo up; while :; do read line || wait; sleep 1000 & wait; done");
     assert_eq!(running.line(), "up");
     let end = running.stop(AMPLE);
@@ -167,9 +176,63 @@ fn stop_lets_an_agent_end_in_its_own_way() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_tree_that_ignores_term_is_killed() {
-    let yard = Yard::new();
+/// The agent goes at once, its child needs some time. Whoever asks it a second time is heard by its trap.
+fn everybody_hears_a_stop_once_and_has_time_to_tidy_up(yard: &Yard) {
+    let script = r#"sh -c '
+            trap "echo term >>child" TERM
+            echo up
+            while ! test -s child; do sleep 0.01; done
+            sleep 0.3; sleep 0.3
+            echo tidy >>child' &
+        trap 'echo term >>agent; exit 9' TERM
+        read line
+        echo up
+        while :; do sleep 0.01; done"#;
+    let mut running = yard.start(script);
+    assert_eq!(running.line(), "up");
+    drop(running.stdin.take());
+    assert_eq!(running.line(), "up");
+    let end = running.stop(AMPLE);
+    let KeeperEnd::Ended { code: Some(9), strays: 1.., survivors: 0, stopped: true, .. } = end
+    else {
+        panic!("{end:?}")
+    };
+    let read = |name: &str| std::fs::read_to_string(yard.folder.path().join(name)).unwrap();
+    assert_eq!((read("agent").as_str(), read("child").as_str()), ("term\n", "term\ntidy\n"));
+    yard.assert_empty();
+}
+
+/// A stop that comes while what the agent left has its time to end.
+fn an_agent_that_had_ended_was_not_stopped(yard: &Yard) {
+    let script = "sh -c 'trap \"echo asked >>asked\" TERM; echo up; while :; do :; done' &
+        read line; exit 5";
+    let mut running = yard.start(script);
+    assert_eq!(running.line(), "up");
+    drop(running.stdin.take());
+    let asked = yard.folder.path().join("asked");
+    eventually(&true, || asked.exists());
+    assert_eq!(running.stop(Duration::ZERO), ended(5, 1));
+    assert_eq!(std::fs::read_to_string(asked).unwrap(), "asked\n");
+    yard.assert_empty();
+}
+
+fn a_killed_agent_leaves_nothing(yard: &Yard) {
+    let mut running = yard.start("setsid sleep 1000 & echo $!; echo $$; wait");
+    let (stray, agent) = (running.pid(), running.pid());
+    signal(agent, Signal::KILL);
+    let wanted = KeeperEnd::Ended {
+        code: None,
+        signal: Some(Signal::KILL.as_raw()),
+        strays: 1,
+        survivors: 0,
+        stopped: false,
+    };
+    assert_eq!(running.end(), wanted);
+    assert!(!is_alive(stray));
+    yard.assert_empty();
+}
+
+fn a_tree_that_ignores_term_is_killed(yard: &Yard) {
     let script = r#"trap '' TERM HUP INT
         sh -c 'echo $$; sh -c "echo \$\$; sleep 1000; :"; :' &
         echo $$; wait; read line"#;
@@ -184,9 +247,7 @@ fn a_tree_that_ignores_term_is_killed() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_stopped_child_hears_the_stop() {
-    let yard = Yard::new();
+fn a_stopped_child_hears_the_stop(yard: &Yard) {
     let mut running = yard.start("sh -c 'echo $$; kill -STOP $$; sleep 1000' & echo $$; wait");
     running.pid();
     running.pid();
@@ -197,18 +258,14 @@ fn a_stopped_child_hears_the_stop() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_stopped_agent_that_ignores_term_is_killed() {
-    let yard = Yard::new();
+fn a_stopped_agent_that_ignores_term_is_killed(yard: &Yard) {
     let mut running = yard.start("trap '' TERM; echo up; kill -STOP $$; read line");
     assert_eq!(running.line(), "up");
     assert_eq!(running.stop(Duration::from_millis(50)), killed(Signal::KILL, 0));
     yard.assert_empty();
 }
 
-#[test]
-fn the_keeper_takes_term_as_a_stop_and_no_notice_of_a_terminal() {
-    let yard = Yard::new();
+fn the_keeper_takes_term_as_a_stop_and_no_notice_of_a_terminal(yard: &Yard) {
     let mut running = yard.start("echo up; exec sleep 1000");
     assert_eq!(running.line(), "up");
     let keeper = running.control.keeper_id();
@@ -219,18 +276,14 @@ fn the_keeper_takes_term_as_a_stop_and_no_notice_of_a_terminal() {
     assert_eq!(running.end(), killed(Signal::TERM, 0));
 }
 
-#[test]
-fn a_dropped_agent_is_ended() {
-    let yard = Yard::new();
+fn a_dropped_agent_is_ended(yard: &Yard) {
     let mut running = yard.start("trap '' TERM; setsid sleep 1000 & echo up; read line; wait");
     assert_eq!(running.line(), "up");
     drop(running);
     yard.assert_empty();
 }
 
-#[test]
-fn a_program_that_is_not_there_cannot_start() {
-    let yard = Yard::new();
+fn a_program_that_is_not_there_cannot_start(yard: &Yard) {
     let cannot = |argv: &[&str], cwd: Option<&str>| {
         let mut order = yard.order("");
         order.argv = argv.iter().map(OsString::from).collect();
@@ -253,6 +306,14 @@ fn a_program_that_is_not_there_cannot_start() {
         cannot(&["true"], Some("/no/such/folder")),
         "cannot enter the folder `/no/such/folder`: No such file or directory (os error 2)"
     );
+    let bad = yard.folder.path().join("bad");
+    std::fs::write(&bad, "#!/no/such/interpreter\n").unwrap();
+    assert_eq!(cannot(&["./bad"], None), "cannot start `./bad`: Permission denied (os error 13)");
+    std::fs::set_permissions(&bad, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(
+        cannot(&["./bad"], None),
+        "cannot start `./bad`: the interpreter that it names does not exist"
+    );
     let huge = "x".repeat(200_000);
     assert_eq!(
         cannot(&["echo", &huge], None),
@@ -260,9 +321,8 @@ fn a_program_that_is_not_there_cannot_start() {
     );
 }
 
-#[test]
-fn an_agent_that_exits_as_if_it_were_not_there_has_ended() {
-    assert_eq!(Yard::new().start("exit 127").end(), ended(127, 0));
+fn an_agent_that_exits_as_if_it_were_not_there_has_ended(yard: &Yard) {
+    assert_eq!(yard.start("exit 127").end(), ended(127, 0));
 }
 
 #[test]
@@ -287,9 +347,7 @@ fn a_keeper_that_cannot_keep_is_an_error() {
     assert!(matches!(start(&order), Err(SpawnError::NoProgram)));
 }
 
-#[test]
-fn streams_are_the_agents_alone() {
-    let yard = Yard::new();
+fn streams_are_the_agents_alone(yard: &Yard) {
     let mut running = yard.start("exec 0<&- 1>&-; echo closed >&2; exec sleep 1000");
     let mut word = [0; 7];
     running.stderr.read_exact(&mut word).unwrap();
@@ -300,13 +358,16 @@ fn streams_are_the_agents_alone() {
     assert_eq!(running.stop(AMPLE), killed(Signal::TERM, 0));
 }
 
-#[test]
-fn many_keepers_at_once_leave_nothing() {
-    alone("process::many_keepers_at_once_leave_nothing", || {
+fn many_keepers_at_once_leave_nothing(yard: &Yard) {
+    alone(&yard.test("process", "many_keepers_at_once_leave_nothing"), || {
         // The first one starts what stays: the thread that renews the leases.
-        Yard::new().start("exit 0").end();
+        yard.another().start("exit 0").end();
         let before = open_files();
-        let threads: Vec<_> = (0..20).map(|_| std::thread::spawn(start_and_stop)).collect();
+        let start = || {
+            let yard = yard.another();
+            std::thread::spawn(move || start_and_stop(&yard))
+        };
+        let threads: Vec<_> = (0..20).map(|_| start()).collect();
         for thread in threads {
             thread.join().unwrap();
         }
@@ -316,8 +377,7 @@ fn many_keepers_at_once_leave_nothing() {
     });
 }
 
-fn start_and_stop() {
-    let yard = Yard::new();
+fn start_and_stop(yard: &Yard) {
     let mut running = yard.start("setsid sleep 1000 & echo up; wait");
     assert_eq!(running.line(), "up");
     let end = running.stop(AMPLE);

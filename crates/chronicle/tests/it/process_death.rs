@@ -12,7 +12,8 @@ use chronicle_runtime::for_tests::process::{KeeperEnd, OutputLines, start};
 use rustix::process::Signal;
 
 use super::process_yard::{
-    PATIENCE, Running, Yard, copy_of_tests, eventually, is_alive, order, signal, state,
+    PATIENCE, Running, Yard, copy_of_tests, eventually, init_of, is_alive, order, signal, state,
+    with_and_without_walls,
 };
 
 /// A stubborn tree: ignores TERM, a session of its own, and one without the cookie. Says the ids.
@@ -24,6 +25,18 @@ const TREE_SIZE: usize = 3;
 const COOKIE: &str = "YARD_COOKIE";
 const FOLDER: &str = "YARD_FOLDER";
 const LEASE: &str = "YARD_LEASE_MS";
+const WALLED: &str = "YARD_WALLED";
+
+with_and_without_walls! {
+    a_killed_supervisor_takes_everything_with_it
+    a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed
+    a_keeper_that_stands_still_is_killed_with_all_below
+    a_frozen_supervisor_loses_its_lease
+    a_lease_is_renewed
+    the_agent_of_a_killed_keeper_dies_at_once
+    a_keeper_that_does_not_obey_is_killed_with_all_below
+    strays_of_a_killed_keeper_are_swept
+}
 
 /// Not a test by itself: the copy of this binary that is killed in the tests below.
 #[test]
@@ -31,7 +44,8 @@ fn supervisor() {
     let (Ok(cookie), Some(folder)) = (std::env::var(COOKIE), std::env::var_os(FOLDER)) else {
         return;
     };
-    let mut order = order(&cookie, PathBuf::from(folder), TREE);
+    let is_walled = std::env::var_os(WALLED).is_some();
+    let mut order = order(&cookie, &PathBuf::from(folder), is_walled, TREE);
     order.lease = Duration::from_millis(std::env::var(LEASE).unwrap().parse().unwrap());
     let kept = start(&order).unwrap();
     println!("\nkeeper {}", kept.control.keeper_id());
@@ -51,16 +65,17 @@ struct Supervisor {
 
 impl Supervisor {
     fn start(yard: &Yard, lease: Duration) -> Self {
-        let mut child = copy_of_tests("process_death::supervisor")
-            .env(COOKIE, &yard.cookie)
-            .env(FOLDER, yard.folder.path())
-            .env(LEASE, lease.as_millis().to_string())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = copy_of_tests("process_death::supervisor");
+        command.env(COOKIE, &yard.cookie).env(FOLDER, yard.folder.path());
+        command.env(LEASE, lease.as_millis().to_string()).stdout(Stdio::piped());
+        if yard.is_walled {
+            command.env(WALLED, "1");
+        }
+        let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let keeper = number(&after(&mut said, "keeper "));
-        let tree = (0..TREE_SIZE).map(|_| number(&after(&mut said, "tree "))).collect();
+        let mut named = || yard.named(number(&after(&mut said, "tree ")));
+        let tree = (0..TREE_SIZE).map(|_| named()).collect();
         Self { child, said, keeper, tree }
     }
 
@@ -91,10 +106,8 @@ fn number(text: &str) -> u32 {
     digits.parse().unwrap_or_else(|_| panic!("no number in `{text}`"))
 }
 
-#[test]
-fn a_killed_supervisor_takes_everything_with_it() {
-    let yard = Yard::new();
-    let mut supervisor = Supervisor::start(&yard, PATIENCE);
+fn a_killed_supervisor_takes_everything_with_it(yard: &Yard) {
+    let mut supervisor = Supervisor::start(yard, PATIENCE);
     assert_eq!(supervisor.living().len(), TREE_SIZE + 1);
     supervisor.kill();
     let swept = await_keeper(&yard.lock_file(), &yard.cookie, PATIENCE).unwrap();
@@ -103,10 +116,8 @@ fn a_killed_supervisor_takes_everything_with_it() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed() {
-    let yard = Yard::new();
-    let mut supervisor = Supervisor::start(&yard, PATIENCE);
+fn a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed(yard: &Yard) {
+    let mut supervisor = Supervisor::start(yard, PATIENCE);
     signal(supervisor.keeper, Signal::STOP);
     eventually(&'T', || state(supervisor.keeper));
     supervisor.kill();
@@ -116,10 +127,8 @@ fn a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed() {
     assert_eq!(supervisor.living(), Vec::<u32>::new());
 }
 
-#[test]
-fn a_keeper_that_stands_still_is_killed_with_all_below() {
-    let yard = Yard::new();
-    let mut supervisor = Supervisor::start(&yard, PATIENCE);
+fn a_keeper_that_stands_still_is_killed_with_all_below(yard: &Yard) {
+    let mut supervisor = Supervisor::start(yard, PATIENCE);
     signal(supervisor.keeper, Signal::STOP);
     let swept = await_keeper(&yard.lock_file(), &yard.cookie, Duration::from_millis(50)).unwrap();
     assert!(swept.ended as usize > TREE_SIZE && swept.survivors == 0, "{swept:?}");
@@ -129,10 +138,8 @@ fn a_keeper_that_stands_still_is_killed_with_all_below() {
     yard.assert_empty();
 }
 
-#[test]
-fn a_frozen_supervisor_loses_its_lease() {
-    let yard = Yard::new();
-    let mut supervisor = Supervisor::start(&yard, Duration::from_millis(1500));
+fn a_frozen_supervisor_loses_its_lease(yard: &Yard) {
+    let mut supervisor = Supervisor::start(yard, Duration::from_millis(1500));
     signal(supervisor.child.id(), Signal::STOP);
     eventually(&Vec::new(), || by_cookie(&yard.cookie));
     let tree_lives = supervisor.tree.iter().any(|pid| is_alive(*pid));
@@ -143,17 +150,13 @@ fn a_frozen_supervisor_loses_its_lease() {
     supervisor.child.wait().unwrap();
 }
 
-#[test]
-fn a_lease_is_renewed() {
-    let yard = Yard::new();
+fn a_lease_is_renewed(yard: &Yard) {
     let mut order = yard.order("sleep 3; exit 4");
     order.lease = Duration::from_secs(1);
     assert_eq!(Running::start(&order).end(), super::process_yard::ended(4, 0));
 }
 
-#[test]
-fn the_agent_of_a_killed_keeper_dies_at_once() {
-    let yard = Yard::new();
+fn the_agent_of_a_killed_keeper_dies_at_once(yard: &Yard) {
     let mut running = yard.start("trap '' TERM; echo $$; read line");
     let agent = running.pid();
     signal(running.control.keeper_id(), Signal::KILL);
@@ -162,9 +165,7 @@ fn the_agent_of_a_killed_keeper_dies_at_once() {
     assert_eq!(running.end(), KeeperEnd::KeeperDied);
 }
 
-#[test]
-fn a_keeper_that_does_not_obey_is_killed_with_all_below() {
-    let yard = Yard::new();
+fn a_keeper_that_does_not_obey_is_killed_with_all_below(yard: &Yard) {
     let mut running = yard.start(TREE);
     let tree = [running.pid(), running.pid(), running.pid()];
     signal(running.control.keeper_id(), Signal::STOP);
@@ -174,9 +175,7 @@ fn a_keeper_that_does_not_obey_is_killed_with_all_below() {
     yard.assert_empty();
 }
 
-#[test]
-fn strays_of_a_killed_keeper_are_swept() {
-    let yard = Yard::new();
+fn strays_of_a_killed_keeper_are_swept(yard: &Yard) {
     let mut running = yard.start(
         "trap '' TERM; setsid sh -c 'echo $$; read line; sleep 1000; :' & echo $$; read line; wait",
     );
@@ -185,6 +184,86 @@ fn strays_of_a_killed_keeper_are_swept() {
     assert_eq!(running.end(), KeeperEnd::KeeperDied);
     assert_eq!(pids.map(is_alive), [false; 2]);
     yard.assert_empty();
+}
+
+/// Kills one of the two processes that hold the wall around a stubborn tree.
+fn nothing_is_left_without(pick: impl Fn(&Yard) -> u32) {
+    let yard = Yard::walled();
+    let mut running = yard.start(TREE);
+    let tree = [running.pid(), running.pid(), running.pid()];
+    assert_eq!(tree.map(is_alive), [true; TREE_SIZE]);
+    signal(pick(&yard), Signal::KILL);
+    // How many the keeper still found depends on how fast the kernel was.
+    let end = running.end();
+    let KeeperEnd::Ended { code: None, signal: Some(9), survivors: 0, stopped: false, .. } = end
+    else {
+        panic!("{end:?}")
+    };
+    assert_eq!(tree.map(is_alive), [false; TREE_SIZE]);
+    yard.assert_empty();
+}
+
+#[test]
+fn needs_namespaces_a_wall_whose_first_process_is_killed_ends_the_agent() {
+    nothing_is_left_without(|yard| init_of(&yard.lock_file()));
+}
+
+#[test]
+fn needs_namespaces_a_wall_whose_outer_side_is_killed_ends_the_agent() {
+    nothing_is_left_without(|yard| {
+        let text = std::fs::read_to_string(yard.lock_file()).unwrap();
+        let outer = text.lines().find(|line| line.starts_with(r#"{"agent""#));
+        number(outer.unwrap_or_else(|| panic!("{text}")))
+    });
+}
+
+/// A process that stands for the first one behind a wall, and a lock file that somebody's keeper left.
+fn left_by_a_keeper(
+    yard: &Yard,
+    cookie: &str,
+    change: impl Fn(u64, &str) -> (u64, String),
+) -> Child {
+    let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let started = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().parse().unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let (started, boot) = change(started, boot.trim());
+    let keeper = format!(r#"{{"keeper":{{"pid":{},"started":1,"cookie":"{cookie}"}}}}"#, u32::MAX);
+    let init =
+        format!(r#"{{"init":{{"pid":{},"started":{started},"boot":"{boot}"}}}}"#, child.id());
+    std::fs::write(yard.lock_file(), format!("{keeper}\n{init}\n")).unwrap();
+    child
+}
+
+/// Another supervisor comes later, when only the lock file tells of the wall. Nothing of it has the cookie any more.
+#[test]
+fn what_a_dead_keeper_noted_of_its_wall_is_ended() {
+    let yard = Yard::new();
+    let as_it_is = |started, boot: &str| (started, boot.to_owned());
+    let mut init = left_by_a_keeper(&yard, &yard.cookie, as_it_is);
+    let swept = await_keeper(&yard.lock_file(), &yard.cookie, PATIENCE).unwrap();
+    assert_eq!(swept, Swept { ended: 1, survivors: 0 });
+    assert_eq!(init.wait().unwrap().code(), None);
+}
+
+#[test]
+fn a_stranger_that_has_the_id_of_a_wall_lives() {
+    type Change = fn(u64, &str) -> (u64, String);
+    let others: [(&str, Change); 3] = [
+        ("another start", |started, boot| (started + 1, boot.to_owned())),
+        ("another boot", |started, _| (started, "another".to_owned())),
+        ("another attempt", |started, boot| (started, boot.to_owned())),
+    ];
+    for (what, change) in others {
+        let yard = Yard::new();
+        let cookie = if what == "another attempt" { "theirs" } else { yard.cookie.as_str() };
+        let mut stranger = left_by_a_keeper(&yard, cookie, change);
+        let swept = await_keeper(&yard.lock_file(), &yard.cookie, PATIENCE).unwrap();
+        assert_eq!(swept, Swept::default(), "{what}");
+        assert!(is_alive(stranger.id()), "{what}");
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+    }
 }
 
 #[test]

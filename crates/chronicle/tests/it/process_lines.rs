@@ -6,11 +6,19 @@ use std::io::Write;
 
 use chronicle_runtime::for_tests::process::{LINE_MAX, ReadLine, TOO_LONG_START};
 
-use super::process_yard::{AMPLE, Yard, alone, ended};
+use super::process_yard::{AMPLE, Yard, alone, ended, with_and_without_walls};
 
-#[test]
-fn a_flood_of_lines_comes_whole() {
-    let yard = Yard::new();
+with_and_without_walls! {
+    a_flood_of_lines_comes_whole
+    a_line_of_100_mb_is_counted_in_little_memory
+    a_flood_that_nobody_reads_can_be_stopped
+    a_long_standard_error_fits_before_anybody_reads_it
+    bad_utf8_is_told_apart
+    an_exit_without_output_is_an_end
+    stdin_reaches_the_agent
+}
+
+fn a_flood_of_lines_comes_whole(yard: &Yard) {
     let mut running = yard.start("seq 300000");
     let mut count = 0;
     for line in running.lines.by_ref() {
@@ -21,10 +29,8 @@ fn a_flood_of_lines_comes_whole() {
     assert_eq!(running.end(), ended(0, 0));
 }
 
-#[test]
-fn a_line_of_100_mb_is_counted_in_little_memory() {
-    alone("process_lines::a_line_of_100_mb_is_counted_in_little_memory", || {
-        let yard = Yard::new();
+fn a_line_of_100_mb_is_counted_in_little_memory(yard: &Yard) {
+    alone(&yard.test("process_lines", "a_line_of_100_mb_is_counted_in_little_memory"), || {
         let mut running = yard.start("head -c 104857600 /dev/zero | tr '\\0' x; echo; echo after");
         let start = "x".repeat(TOO_LONG_START);
         let line = running.lines.next().unwrap().unwrap();
@@ -42,9 +48,7 @@ fn peak_bytes() -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
 }
 
-#[test]
-fn a_flood_that_nobody_reads_can_be_stopped() {
-    let yard = Yard::new();
+fn a_flood_that_nobody_reads_can_be_stopped(yard: &Yard) {
     let mut running = yard.start("yes");
     assert_eq!(running.line(), "y");
     running.stop(AMPLE);
@@ -52,9 +56,7 @@ fn a_flood_that_nobody_reads_can_be_stopped() {
 }
 
 /// A dying Node.js drops what does not fit into the pipe at once.
-#[test]
-fn a_long_standard_error_fits_before_anybody_reads_it() {
-    let yard = Yard::new();
+fn a_long_standard_error_fits_before_anybody_reads_it(yard: &Yard) {
     let mut running = yard.start("head -c 200000 /dev/zero >&2; echo told");
     let room = rustix::pipe::fcntl_getpipe_size(&running.stderr).unwrap();
     assert!(room >= 200_000, "room for {room} bytes");
@@ -62,9 +64,7 @@ fn a_long_standard_error_fits_before_anybody_reads_it() {
     assert_eq!(running.end(), ended(0, 0));
 }
 
-#[test]
-fn bad_utf8_is_told_apart() {
-    let yard = Yard::new();
+fn bad_utf8_is_told_apart(yard: &Yard) {
     let mut running = yard.start(r"printf 'good\nb\377d\nlast'");
     let lines: Vec<_> = running.lines.by_ref().map(Result::unwrap).collect();
     let wanted = [
@@ -75,17 +75,13 @@ fn bad_utf8_is_told_apart() {
     assert_eq!(lines, wanted);
 }
 
-#[test]
-fn an_exit_without_output_is_an_end() {
-    let yard = Yard::new();
+fn an_exit_without_output_is_an_end(yard: &Yard) {
     let mut running = yard.start("exit 0");
     assert!(running.lines.next().is_none());
     assert_eq!(running.end(), ended(0, 0));
 }
 
-#[test]
-fn stdin_reaches_the_agent() {
-    let yard = Yard::new();
+fn stdin_reaches_the_agent(yard: &Yard) {
     let mut running = yard.start("cat");
     let mut stdin = running.stdin.take().unwrap();
     writeln!(stdin, "there and back").unwrap();

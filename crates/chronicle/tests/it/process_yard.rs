@@ -3,13 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails there")]
 
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use chronicle_runtime::for_tests::process::sweep::by_cookie;
+use chronicle_runtime::for_tests::process::wall::{
+    Network, ProjectGit, Wall, WallFiles, WallLayers, WallPlan, usual,
+};
 use chronicle_runtime::for_tests::process::{
     Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, shell_argv, start,
 };
@@ -24,10 +28,27 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Set in a copy of the test binary that runs one test alone.
 const ALONE: &str = "YARD_ALONE";
 
+/// What no process has as its id.
+const NOBODY: u32 = u32::MAX;
+
+/// Tries each of these twice: with an agent that the keeper starts directly, and with one behind a wall.
+macro_rules! with_and_without_walls {
+    ($($name:ident)*) => {
+        mod directly {
+            $(#[test] fn $name() { super::$name(&super::Yard::new()); })*
+        }
+        mod needs_namespaces {
+            $(#[test] fn $name() { super::$name(&super::Yard::walled()); })*
+        }
+    };
+}
+pub(crate) use with_and_without_walls;
+
 /// A folder and a cookie for one agent.
 pub(crate) struct Yard {
     pub(crate) folder: TempDir,
     pub(crate) cookie: String,
+    pub(crate) is_walled: bool,
 }
 
 impl Yard {
@@ -36,7 +57,23 @@ impl Yard {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = tempfile::tempdir().unwrap();
         let cookie = format!("yard-{}-{count}", std::process::id());
-        Self { folder, cookie }
+        Self { folder, cookie, is_walled: false }
+    }
+
+    /// One whose agents are started behind walls.
+    pub(crate) fn walled() -> Self {
+        Self { is_walled: true, ..Self::new() }
+    }
+
+    /// Another one like it.
+    pub(crate) fn another(&self) -> Self {
+        Self { is_walled: self.is_walled, ..Self::new() }
+    }
+
+    /// The name of a test that is tried in this yard.
+    pub(crate) fn test(&self, module: &str, name: &str) -> String {
+        let way = if self.is_walled { "needs_namespaces" } else { "directly" };
+        format!("{module}::{way}::{name}")
     }
 
     pub(crate) fn lock_file(&self) -> PathBuf {
@@ -44,7 +81,12 @@ impl Yard {
     }
 
     pub(crate) fn order(&self, script: &str) -> KeeperOrder {
-        order(&self.cookie, self.folder.path().to_owned(), script)
+        order(&self.cookie, self.folder.path(), self.is_walled, script)
+    }
+
+    /// The process that the agent calls so. Behind a wall it is called otherwise than here.
+    pub(crate) fn named(&self, inside: u32) -> u32 {
+        if self.is_walled { outside(&self.lock_file(), inside) } else { inside }
     }
 
     /// Starts a shell that runs the script.
@@ -58,16 +100,64 @@ impl Yard {
     }
 }
 
-pub(crate) fn order(cookie: &str, folder: PathBuf, script: &str) -> KeeperOrder {
+pub(crate) fn order(cookie: &str, folder: &Path, is_walled: bool, script: &str) -> KeeperOrder {
     KeeperOrder {
         chronicle: env!("CARGO_BIN_EXE_chronicle").into(),
+        wall: is_walled.then(|| wall(folder)),
         ..KeeperOrder::new(
             cookie.to_owned(),
             folder.join("attempt.lock"),
-            folder,
+            folder.to_owned(),
             shell_argv(script),
         )
     }
+}
+
+/// The usual wall around a project.
+fn wall(folder: &Path) -> Wall {
+    let plan = WallPlan {
+        project: &folder.canonicalize().unwrap(),
+        git: ProjectGit::Own,
+        home: &folder.join("home"),
+        uid: rustix::process::getuid().as_raw(),
+        tmp: &[],
+        session: None,
+        agent: "command",
+        agent_folders: &[],
+        sockets: &[],
+        files: WallFiles::Write,
+        paths: &[],
+        hide: &[],
+        own: &[],
+        open: &[],
+        network: Network::On,
+        processes: None,
+        layers: WallLayers::ALL,
+    };
+    usual(&plan).unwrap()
+}
+
+/// What the keeper has noted of a wall: its first process, as it is called here.
+pub(crate) fn init_of(lock_file: &Path) -> u32 {
+    let text = fs::read_to_string(lock_file).unwrap();
+    let mut lines =
+        text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let init = lines.find_map(|line| line["init"]["pid"].as_u64());
+    init.unwrap_or_else(|| panic!("no wall in {text}")).try_into().unwrap()
+}
+
+/// The process behind a wall that has this id there; nobody if it has ended.
+fn outside(lock_file: &Path, inside: u32) -> u32 {
+    let namespace = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+    let Some(own) = namespace(init_of(lock_file)) else { return NOBODY };
+    let named = |pid: &u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        ids.split_ascii_whitespace().last() == Some(inside.to_string().as_str())
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let mut ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.find(|pid| namespace(*pid).as_ref() == Some(&own) && named(pid)).unwrap_or(NOBODY)
 }
 
 /// A started agent with its stdout as lines.
@@ -76,12 +166,15 @@ pub(crate) struct Running {
     pub(crate) stdin: Option<std::process::ChildStdin>,
     pub(crate) stderr: std::process::ChildStderr,
     pub(crate) control: Control,
+    /// The lock file that says which wall it is behind, if it is behind one.
+    walled: Option<PathBuf>,
 }
 
 impl Running {
     pub(crate) fn start(order: &KeeperOrder) -> Self {
         let Kept { stdin, stdout, stderr, control } = start(order).unwrap();
-        Self { lines: OutputLines::new(stdout), stdin, stderr, control }
+        let walled = order.wall.is_some().then(|| order.lock_file.clone());
+        Self { lines: OutputLines::new(stdout), stdin, stderr, control, walled }
     }
 
     /// The next line, which must be whole text.
@@ -95,7 +188,8 @@ impl Running {
     /// The next line as a process id.
     pub(crate) fn pid(&mut self) -> u32 {
         let line = self.line();
-        line.trim().parse().unwrap_or_else(|_| panic!("no process id but `{line}`"))
+        let said = line.trim().parse().unwrap_or_else(|_| panic!("no process id but `{line}`"));
+        self.walled.as_ref().map_or(said, |lock_file| outside(lock_file, said))
     }
 
     pub(crate) fn end(&self) -> KeeperEnd {

@@ -17,7 +17,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) use processes::{agents, keepers, of_run, workers};
+use super::walls_yard::Who;
+
+pub(crate) use processes::{agents, inits, keepers, of_run, outers, workers, working_in};
 pub(crate) use redact::redact_any;
 
 /// Longer than anything here takes on a busy machine; only a failing test waits for it.
@@ -51,6 +53,8 @@ pub(crate) fn trust_all(folder: &Path) {
 pub(crate) struct Session {
     folder: TempDir,
     count: AtomicU32,
+    /// The person whose session it is.
+    who: Who,
 }
 
 /// A script whose command of several lines stands in a file of the project instead. No guard reads that file, so that what a hostile
@@ -66,8 +70,13 @@ pub(crate) fn in_a_file(project: &Path, script: &str) -> String {
 
 impl Session {
     pub(crate) fn new() -> Self {
+        Self::of(Who::ours())
+    }
+
+    /// One of that person.
+    pub(crate) fn of(who: Who) -> Self {
         let (folder, count) = (tempfile::tempdir().unwrap(), AtomicU32::new(0));
-        let session = Self { folder, count };
+        let session = Self { folder, count, who };
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
             fs::create_dir_all(session.folder.path().join(name)).unwrap();
         }
@@ -176,7 +185,7 @@ impl Session {
         let folder = self.folder.path();
         let binaries = Path::new(CHRONICLE).parent().unwrap().display();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut command = Command::new(program);
+        let mut command = self.who.program(program);
         command.env_clear().current_dir(self.project());
         command.env("PATH", format!("{binaries}:{path}"));
         command.env("HOME", folder.join("home")).env("TMPDIR", folder.join("tmp"));
@@ -196,6 +205,8 @@ impl Session {
     }
 
     fn launch(&self, mut command: Command, input: &str, output: Option<Stdio>) -> Started {
+        // What the test wrote since the last command is that person's too.
+        self.who.own(self.folder.path());
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let file = |name: &str| self.folder.path().join("out").join(format!("{number}.{name}"));
         let (stdout, stderr) = (file("stdout"), file("stderr"));

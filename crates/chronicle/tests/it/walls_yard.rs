@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -48,6 +48,24 @@ impl Who {
             "SKIPPED: walls of an ordinary user are not tried: `setpriv` does not start {CHRONICLE}"
         );
         vec![Self::Root]
+    }
+
+    /// Whoever runs the tests.
+    pub(crate) fn ours() -> Self {
+        if rustix::process::getuid().is_root() { Self::Root } else { Self::Ordinary }
+    }
+
+    /// Gives a folder and everything in it to this user, if it is another one.
+    pub(crate) fn own(self, path: &Path) {
+        if self == Self::ours() {
+            return;
+        }
+        lchown(path, Some(self.uid()), Some(self.uid())).unwrap();
+        if path.is_dir() && !path.is_symlink() {
+            for entry in fs::read_dir(path).unwrap() {
+                self.own(&entry.unwrap().path());
+            }
+        }
     }
 
     /// An ordinary user, if there can be one. What only that shows is skipped, and told, where there is none.
@@ -163,14 +181,15 @@ impl Site {
             git: ProjectGit::Own,
             home: &home,
             uid: self.who.uid(),
-            tmp: &tmp,
+            tmp: &[tmp],
             session: Some(&session),
             agent: "command",
             agent_folders: &[],
             sockets: &[],
             files,
             paths: &[],
-            hide: &[hidden.to_str().unwrap()],
+            hide: &[hidden.to_str().unwrap().to_owned()],
+            own: &[],
             open: &[],
             network,
             processes: None,

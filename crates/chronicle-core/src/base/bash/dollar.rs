@@ -161,6 +161,7 @@ impl Reader<'_> {
             index,
             operator,
             operand,
+            is_double,
         })))
     }
 
@@ -297,5 +298,6 @@ fn simple(name: String) -> Part {
         index: None,
         operator: String::new(),
         operand: Vec::new(),
+        is_double: false,
     }))
 }

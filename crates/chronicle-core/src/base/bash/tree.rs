@@ -186,6 +186,8 @@ pub(crate) struct Parameter {
     /// Such as `:-` or `%%`; empty if there is none.
     pub(crate) operator: String,
     pub(crate) operand: Vec<Part>,
+    /// True between double quotes, where what is quoted in the operand is a pattern all the same.
+    pub(crate) is_double: bool,
 }
 
 impl Word {

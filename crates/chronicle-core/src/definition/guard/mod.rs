@@ -3,6 +3,7 @@
 mod frozen;
 mod in_force;
 mod pattern;
+mod relaxed;
 mod rules;
 
 pub use frozen::{FrozenRules, RuleFile};

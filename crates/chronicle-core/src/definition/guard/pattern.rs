@@ -5,8 +5,11 @@ use std::sync::OnceLock;
 
 use fancy_regex::{Regex, RegexBuilder};
 
-/// Most steps back of one match. A pattern that needs more counts as a match: what cannot be decided is not let through.
-const STEPS_MAX: usize = 50_000;
+use super::relaxed::relaxed;
+
+/// Most steps back of one match, enough for a few by each letter of a long command. A pattern that needs more counts as one that may
+/// match: what cannot be decided is not let through.
+const STEPS_MAX: usize = 400_000;
 /// Most memory of one compiled pattern, in bytes.
 const SIZE_MAX: usize = 1 << 20;
 
@@ -18,6 +21,8 @@ pub struct Pattern {
     source: String,
     /// A part of every text that it matches, by which most texts are passed over quickly; empty if there is none.
     needs: String,
+    /// What matches at least the same texts, and quickly; `None` if the pattern itself is quick.
+    quick: OnceLock<Option<Regex>>,
 }
 
 /// Where a pattern was found in a text.
@@ -39,7 +44,18 @@ impl Pattern {
 
     /// A pattern that is compiled once a text may match it. One that does not compile counts as found wherever it may match.
     pub fn lazy(source: &str) -> Self {
-        Self { regex: OnceLock::new(), source: source.to_owned(), needs: needed(source) }
+        let (regex, quick) = (OnceLock::new(), OnceLock::new());
+        Self { regex, source: source.to_owned(), needs: needed(source), quick }
+    }
+
+    /// False if it surely does not match: told by what takes few steps, however long the text is.
+    fn may_be_in(&self, text: &str) -> bool {
+        if !text.contains(&self.needs) {
+            return false;
+        }
+        let quick = || relaxed(&translated(&self.source)).and_then(|it| compiled(&it).ok());
+        let quick = self.quick.get_or_init(quick).as_ref();
+        quick.is_none_or(|quick| quick.is_match(text).unwrap_or(true))
     }
 
     fn regex(&self) -> Option<&Regex> {
@@ -54,7 +70,7 @@ impl Pattern {
     /// Every place where it matches, from left to right.
     pub fn find_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Found> + 't {
         // What it needs is not there: most patterns are never compiled.
-        let regex = text.contains(&self.needs).then(|| self.regex());
+        let regex = self.may_be_in(text).then(|| self.regex());
         let mut is_over = false;
         let broken = matches!(regex, Some(None)).then_some(Found::TooHard);
         let found = regex.flatten().into_iter().flat_map(|regex| regex.find_iter(text));
@@ -73,7 +89,7 @@ impl Pattern {
     /// True if it matches, or nobody can tell.
     pub fn is_in(&self, text: &str) -> bool {
         let matches = |regex: &Regex| regex.is_match(text).unwrap_or(true);
-        text.contains(&self.needs) && self.regex().is_none_or(matches)
+        self.may_be_in(text) && self.regex().is_none_or(matches)
     }
 
     /// True if it names an operator or a quote of the shell, so that it means a whole command line and not one command.
@@ -108,14 +124,19 @@ impl Pattern {
 }
 
 fn build(source: &str) -> Result<Regex, String> {
-    let mut builder = RegexBuilder::new(&translated(source));
+    // Told about what the person wrote where possible: positions in the translation would mislead.
+    let wrong = |error| Regex::new(source).err().unwrap_or(error).to_string();
+    compiled(&translated(source)).map_err(wrong)
+}
+
+/// Compiles what is already in the words of our engine.
+fn compiled(source: &str) -> Result<Regex, fancy_regex::Error> {
+    let mut builder = RegexBuilder::new(source);
     builder
         .backtrack_limit(STEPS_MAX)
         .delegate_size_limit(SIZE_MAX)
         .delegate_dfa_size_limit(SIZE_MAX);
-    // Told about what the person wrote where possible: positions in the translation would mislead.
-    let wrong = |error| Regex::new(source).err().unwrap_or(error).to_string();
-    builder.build().map_err(wrong)
+    builder.build()
 }
 
 /// Letters that stand in every match: the first ones that the pattern spells out, on its top level and not optional.
@@ -380,6 +401,23 @@ mod tests {
         let text = "a".repeat(40);
         assert!(hard.is_in(&text));
         assert_eq!(hard.find_in(&text).collect::<Vec<_>>(), [Found::TooHard]);
+    }
+
+    #[test]
+    fn a_long_text_is_no_hard_one() {
+        let pattern = Pattern::compile(r"^git\s+push\b.*\s--force(?!-with-lease)").unwrap();
+        let words = "src/some/file.rs ".repeat(4_000);
+        for (text, is_found) in [
+            (format!("git push {words}"), false),
+            (format!("git add {words}--force"), false),
+            (format!("git push --force-with-lease {words}"), false),
+            (format!("git push --force {words}"), true),
+            (format!("git push {words}--force"), true),
+        ] {
+            let found: Vec<Found> = pattern.find_in(&text).collect();
+            assert!(!found.contains(&Found::TooHard), "{}", &text[..40]);
+            assert_eq!(!found.is_empty(), is_found, "{}", &text[..40]);
+        }
     }
 
     #[test]

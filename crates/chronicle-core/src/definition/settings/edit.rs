@@ -41,10 +41,16 @@ pub fn literal(form: Form, words: &[String]) -> String {
     };
     match form {
         Form::Flag if text == "true" || text == "false" => text,
-        Form::Count | Form::Positive | Form::Dollars if is_number(&text) => text,
+        Form::Count | Form::Positive | Form::UpTo(_) | Form::Dollars if is_number(&text) => text,
         Form::Env if text.starts_with('{') => text,
         Form::Loop | Form::Price if is_number(&text) || text.starts_with('{') => text,
-        Form::Texts | Form::Patterns | Form::Folders | Form::EnvNames => {
+        Form::Texts
+        | Form::Patterns
+        | Form::Folders
+        | Form::EnvNames
+        | Form::OpenedPaths
+        | Form::HiddenPaths
+        | Form::Choices(_) => {
             let all: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             format!("[{}]", all.join(", "))
         }
@@ -55,6 +61,7 @@ pub fn literal(form: Form, words: &[String]) -> String {
         | Form::Flag
         | Form::Count
         | Form::Positive
+        | Form::UpTo(_)
         | Form::Dollars
         | Form::Time
         | Form::TimeOrNone

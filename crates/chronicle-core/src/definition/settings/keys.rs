@@ -1,5 +1,7 @@
 //! The table of all settings: what a file may contain, the default, and what it does.
 
+use crate::definition::walls::{OPENABLE, PROCESSES_MAX};
+
 /// One setting of `config.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
@@ -44,6 +46,14 @@ pub enum Form {
     EnvNames,
     /// Environment variables with their values.
     Env,
+    /// Paths that a wall can open for changes; a single one counts as a list.
+    OpenedPaths,
+    /// Paths that a wall can hide; a single one counts as a list.
+    HiddenPaths,
+    /// A whole number above 0, and at most this.
+    UpTo(u64),
+    /// Some of some words; a single one counts as a list.
+    Choices(&'static [&'static str]),
     /// A number of transitions, or `{count, max}`.
     Loop,
     /// What a model costs.
@@ -59,6 +69,8 @@ pub enum Whose {
     Both,
     /// Only the user's: a project must not set it for them.
     User,
+    /// The project's may only say `true`: it may ask for more, and must not take back what the user asks for.
+    UsersFalse,
 }
 
 /// What `on_gate` may be.
@@ -69,6 +81,12 @@ pub(super) const SIGNALS: &[&str] = &["stdio", "http"];
 
 /// What `guards.proof` may be.
 pub(super) const PROOF: &[&str] = &["required", "best-effort"];
+
+/// What `walls.files` may be.
+pub(super) const WALL_FILES: &[&str] = &["read", "write"];
+
+/// What `walls.network` may be.
+pub(super) const WALL_NETWORKS: &[&str] = &["on", "off"];
 
 /// Every setting, in the order in which people see them.
 pub const KEYS: &[Key] = &[
@@ -249,6 +267,55 @@ pub const KEYS: &[Key] = &[
         Form::Env,
         "",
         "Environment variables that they get in addition: a table of texts. What a workflow or a phase sets counts before it.",
+    ),
+    both(
+        "walls.files",
+        Form::Choice(WALL_FILES),
+        "\"write\"",
+        "Whether workers and commands can change the project's files, if their phase and workflow do not say it. A project can only say `read`.",
+    ),
+    user(
+        "walls.paths",
+        Form::OpenedPaths,
+        "[]",
+        "What they can change in addition: paths in the project, or ones that begin with `~/` or `/`.",
+    ),
+    both(
+        "walls.hide",
+        Form::HiddenPaths,
+        "[]",
+        "What they cannot see, in addition to credentials and the sockets of daemons. The project's are added to the user's.",
+    ),
+    user(
+        "walls.open",
+        Form::Choices(OPENABLE),
+        "[]",
+        "Names of what is not hidden from them although it usually is, such as `ssh` or `docker`.",
+    ),
+    both(
+        "walls.network",
+        Form::Choice(WALL_NETWORKS),
+        "\"on\"",
+        "Whether they have a network, if their phase and workflow do not say it. Agents that need their model need it. A project can only say `off`.",
+    ),
+    both(
+        "walls.processes",
+        Form::UpTo(PROCESSES_MAX),
+        "4096",
+        "How many processes and threads of one attempt there may be at once, if its phase and workflow do not say it. A project can only say less.",
+    ),
+    Key {
+        name: "walls.require",
+        form: Form::Flag,
+        default: "false",
+        about: "Whether nothing is started where no wall stands. A project can only say `true`.",
+        whose: Whose::UsersFalse,
+    },
+    user(
+        "walls.own_sandbox",
+        Form::Flag,
+        "false",
+        "Whether agents bring a sandbox of their own, which a part of the wall would break; that part is left out.",
     ),
     user(
         "prices.*",

@@ -20,6 +20,7 @@ use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 use crate::base::redact::{REDACTED, is_secret_name};
 use crate::definition::environment::EnvList;
 use crate::definition::prices::Price;
+use crate::definition::walls::{WallFiles, WallNetwork, Walls};
 use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
 /// Size of recorded files, in megabytes, from which on people are told how to free space.
@@ -105,11 +106,16 @@ pub fn read(files: &[(Layer, Source)]) -> (Settings, Vec<Problem>) {
 }
 
 impl Settings {
-    /// The later file wins, except for secrets and what of them workers get: lists of both files add up.
+    /// The later file wins, except for secrets, what of them workers get, and walls: lists of both files add up.
     fn put(&mut self, name: String, mut said: Said) {
         let before = self.said.get(&name).map(|before| &before.value);
+        // A project may narrow the walls of its user, and never widen them.
+        if before.is_some_and(|before| is_narrower(&name, before, &said.value)) {
+            return;
+        }
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
-            && (name.starts_with("redact.") || is_of_environment(&name))
+            && (["redact.", "walls."].iter().any(|table| name.starts_with(table))
+                || is_of_environment(&name))
         {
             // A project must not be able to take away what the user wants to be hidden, or kept from workers.
             now.extend(before.iter().filter(|old| !now.contains(old)).cloned().collect::<Vec<_>>());
@@ -212,6 +218,27 @@ impl Settings {
         let Some((kind, line)) = agent.split_once(':') else { return vec![agent] };
         let is_it = |name: &&str| kind == "command" && self.agent_command(name) == Some(line);
         std::iter::once(kind).chain(self.agents().filter(is_it)).collect()
+    }
+
+    /// Walls of workers and commands whose phase and workflow say nothing else.
+    pub fn walls(&self) -> Walls {
+        let list = |name: &str| self.texts(name).to_vec();
+        Walls {
+            files: self.text("walls.files").map(|files| match files {
+                "read" => WallFiles::Read,
+                _ => WallFiles::Write,
+            }),
+            paths: list("walls.paths"),
+            hide: list("walls.hide"),
+            open: list("walls.open"),
+            network: self.text("walls.network").map(|network| match network {
+                "off" => WallNetwork::Off,
+                _ => WallNetwork::On,
+            }),
+            processes: self.number("walls.processes"),
+            require: self.flag("walls.require"),
+            own_sandbox: self.said("walls.own_sandbox").map(|said| said.value == Value::Flag(true)),
+        }
     }
 
     /// Every variable that the settings give to workers, with its value.
@@ -351,6 +378,19 @@ fn plain_dollars(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     // Zeros first and then the point: the other way round `10` would lose its zero.
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Whether what was said about walls before lets workers do less than what is said now.
+fn is_narrower(name: &str, before: &Value, now: &Value) -> bool {
+    let narrowest = match name {
+        "walls.files" => "read",
+        "walls.network" => "off",
+        "walls.processes" => {
+            return matches!((before, now), (Value::Number(before), Value::Number(now)) if before < now);
+        }
+        _ => return false,
+    };
+    matches!(before, Value::Text(text) if text == narrowest) && before != now
 }
 
 fn is_of_environment(name: &str) -> bool {

@@ -11,6 +11,7 @@ use super::{Layer, Value};
 use crate::base::limits::{Limits, LoopCount, LoopLimit, LoopProgress};
 use crate::definition::environment::{is_impossible, is_ours};
 use crate::definition::prices;
+use crate::definition::walls::{unfit_to_hide, unfit_to_open};
 use crate::definition::workflow::{Finding, Problems, Span, closest, decimal, duration_ms, quoted};
 
 /// Largest file that is read.
@@ -92,8 +93,15 @@ impl SettingsReader<'_, '_> {
         value_at: Range<usize>,
     ) {
         // Such settings concern the person's money, safety or machine. A cloned project must not be able to set them.
-        if key.whose == Whose::User && self.layer == Layer::Project {
-            let message = format!("only the user's own settings may say {}", code(names));
+        let is_users = match key.whose {
+            Whose::Both => false,
+            Whose::User => true,
+            Whose::UsersFalse => said.as_bool() == Some(false),
+        };
+        if is_users && self.layer == Layer::Project {
+            let value = if key.whose == Whose::User { "" } else { " = false" };
+            let name = quoted(&format!("{}{value}", names.join(".")));
+            let message = format!("only the user's own settings may say {name}");
             let hint = "move it to the file that `chronicle config path` names as the user's";
             self.tell("only-the-users", at, message, Some(hint.to_owned()));
             return;
@@ -105,10 +113,9 @@ impl SettingsReader<'_, '_> {
             }
             // The parser has told it already.
             Err(_) if self.broken.contains(&value_at.start) => {}
-            Err(WrongValue { expected, meant }) => {
+            Err(WrongValue { expected, hint }) => {
                 let message =
                     format!("{} must be {expected}, not {}", code(names), described(said));
-                let hint = meant.map(|meant| format!("did you mean `{meant}`?"));
                 self.tell("wrong-type", value_at, message, hint);
             }
         }
@@ -160,10 +167,10 @@ fn code(names: &[&str]) -> String {
     quoted(&names.join("."))
 }
 
-/// What was expected instead, and the likely intended word.
+/// What was expected instead, and the likely intended word or what is wrong with a part of it.
 struct WrongValue {
     expected: String,
-    meant: Option<&'static str>,
+    hint: Option<String>,
 }
 
 fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, WrongValue> {
@@ -190,6 +197,12 @@ fn value_of(form: Form, said: &DeValue<'_>) -> Result<Value, WrongValue> {
             texts(said).filter(|all| all.iter().all(|it| may_name(it))).map(Value::Texts)
         }
         Form::Env => variables(said).map(Value::Variables),
+        Form::OpenedPaths => fit(said, |path| unfit_to_open(path).is_none()),
+        Form::HiddenPaths => fit(said, |path| unfit_to_hide(path).is_none()),
+        Form::Choices(words) => fit(said, |word| words.contains(&word)),
+        Form::UpTo(most) => {
+            number(said).filter(|number| (1..=most).contains(number)).map(Value::Number)
+        }
         Form::Loop => loops(said).map(Value::Loop),
         Form::Price => prices::read(said, &[]).map(Value::Price),
         Form::Choice(words) => {
@@ -216,6 +229,22 @@ fn wrong(form: Form, said: &DeValue<'_>) -> WrongValue {
         Form::Env => {
             "variables with texts, like `{ RUST_LOG = \"debug\" }`, none of them Chronicle's own"
         }
+        Form::OpenedPaths => return unfit(said, "open", unfit_to_open),
+        Form::HiddenPaths => return unfit(said, "hide", unfit_to_hide),
+        Form::UpTo(most) => {
+            let expected = format!("a whole number from 1 to {most}");
+            return WrongValue { expected, hint: None };
+        }
+        Form::Choices(words) => {
+            let all: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            let said = texts(said).unwrap_or_default();
+            let unknown = said.iter().find(|said| !words.contains(&said.as_str()));
+            let hint = unknown.map(|unknown| match closest(unknown, words.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("{} is none of them", quoted(unknown)),
+            });
+            return WrongValue { expected: format!("a list of some of {}", all.join(", ")), hint };
+        }
         Form::Loop => "a whole number above 0 or `{ count = \"edge\", max = 3 }`",
         Form::Price => {
             "prices like `{ input = 3, output = 15, cache_read = 0.3, cache_write = 3.75 }`"
@@ -223,10 +252,11 @@ fn wrong(form: Form, said: &DeValue<'_>) -> WrongValue {
         Form::Choice(words) => {
             let all: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let meant = closest(said.as_str().unwrap_or_default(), words.iter().copied());
-            return WrongValue { expected: format!("one of {}", all.join(", ")), meant };
+            let hint = meant.map(|meant| format!("did you mean `{meant}`?"));
+            return WrongValue { expected: format!("one of {}", all.join(", ")), hint };
         }
     };
-    WrongValue { expected: expected.to_owned(), meant: None }
+    WrongValue { expected: expected.to_owned(), hint: None }
 }
 
 fn text(said: &DeValue<'_>) -> Option<String> {
@@ -248,6 +278,18 @@ fn texts(said: &DeValue<'_>) -> Option<Vec<String>> {
         // One text is a list of one, as in workflows.
         None => text(said).map(|only| vec![only]),
     }
+}
+
+/// Texts that are all fit.
+fn fit(said: &DeValue<'_>, is_fit: impl Fn(&str) -> bool) -> Option<Value> {
+    texts(said).filter(|all| all.iter().all(|it| is_fit(it))).map(Value::Texts)
+}
+
+/// What is wrong with the first path that a wall cannot open or hide.
+fn unfit(said: &DeValue<'_>, act: &str, judge: fn(&str) -> Option<String>) -> WrongValue {
+    let expected = format!("a list of paths that a wall can {act}");
+    let hint = texts(said).and_then(|all| all.iter().find_map(|path| judge(path)));
+    WrongValue { expected, hint }
 }
 
 /// Whether a file may name a variable, or variables by a pattern.

@@ -15,7 +15,7 @@ pub fn commented(said: &[(&str, Value)]) -> String {
          # `chronicle config` shows what holds here and why; a phase, a workflow and a flag have their own say.\n",
     );
     let mut table = "";
-    for key in KEYS.iter().filter(|key| key.whose == Whose::Both) {
+    for key in KEYS.iter().filter(|key| key.whose != Whose::User) {
         let (above, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if above == table {
             text.push('\n');
@@ -67,6 +67,8 @@ fn example(key: &Key) -> &'static str {
         ("", "agents.*.env.pass") => "[\"GITHUB_TOKEN\", \"AWS_*\"]",
         ("", "agents.*.env.drop") => "[\"SSH_AUTH_SOCK\"]",
         ("", "agents.*.env.set") => "{ RUST_LOG = \"debug\" }",
+        // The default is not a project's to say.
+        (_, "walls.require") => "true",
         ("", "agents.*.command") => "\"python3 tools/my_agent.py\"",
         (default, _) => default,
     }

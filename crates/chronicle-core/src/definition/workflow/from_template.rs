@@ -11,6 +11,9 @@ use super::restrict::{is_said, unknown};
 use super::tools::Tools;
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
 
+/// Fields that no file for another program has a meaning for.
+const NATIVE_ALONE: [&str; 1] = ["walls"];
+
 /// Parses the text; `None` if it cannot be read, which is reported.
 pub(crate) fn read(source: usize, text: &str, problems: &mut Problems) -> Option<Draft> {
     let mut draft = from_native::read(source, text, problems)?;
@@ -56,9 +59,11 @@ fn drop_unknown(
     problems: &mut Problems,
 ) {
     fields.retain(|field| {
-        let is_known = shape.field(&field.name).is_some();
+        let is_ours = |name: &str| NATIVE_ALONE.contains(&name);
+        let is_known = shape.field(&field.name).is_some() && !is_ours(&field.name);
         if !is_known {
-            let known: Vec<&str> = shape.names().chain(own.iter().copied()).collect();
+            let known = shape.names().chain(own.iter().copied());
+            let known: Vec<&str> = known.filter(|name| !is_ours(name)).collect();
             problems.push(unknown(shape.owner, field, &known));
         }
         is_known

@@ -11,6 +11,7 @@ use super::tools::Tools;
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::Limits;
 use crate::definition::environment::EnvList;
+use crate::definition::walls::Walls;
 
 /// Requirement that files must have changed.
 pub const CHANGED_FILES: &str = "changed_files";
@@ -74,6 +75,9 @@ pub struct Workflow {
     /// Which variables of the user they have.
     #[serde(default, skip_serializing_if = "EnvList::is_empty")]
     pub env_names: EnvList,
+    /// The walls around workers and commands.
+    #[serde(default, skip_serializing_if = "Walls::is_empty")]
+    pub walls: Walls,
     /// True if a worker may start it over.
     #[serde(default)]
     pub loopable: bool,
@@ -215,6 +219,9 @@ pub struct Phase {
     /// Which variables of the user they have, beside what the workflow says.
     #[serde(default, skip_serializing_if = "EnvList::is_empty")]
     pub env_names: EnvList,
+    /// The walls around its worker or commands; they stand above the workflow's.
+    #[serde(default, skip_serializing_if = "Walls::is_empty")]
+    pub walls: Walls,
     /// What this phase may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -318,6 +325,7 @@ impl Phase {
             cleanup: Vec::new(),
             env: BTreeMap::new(),
             env_names: EnvList::default(),
+            walls: Walls::default(),
             budget: None,
             limits,
             isolation: Isolation::Shared,

@@ -44,8 +44,8 @@ const RESTRICTING: [&str; 32] = [
     "maxround",
     "maxvisit",
 ];
-/// A whole name of that kind, which is a part of harmless ones too.
-const GATE: &str = "gate";
+/// Whole names of that kind, which are parts of harmless ones too.
+const WHOLE: [&str; 3] = ["gate", "wall", "walls"];
 /// Known fields that say who works, what holds for the work, or where it begins. A slip in one of them is never a field of
 /// somebody else's.
 const DECISIVE: [&str; 22] = [
@@ -84,7 +84,7 @@ pub(crate) fn unknown(owner: &str, field: &Field, known: &[&str]) -> Finding {
     let meant = closest(&field.name, known.iter().copied());
     let is_restriction = |name: &str| {
         let name = letters(name);
-        name == GATE || RESTRICTING.iter().any(|part| name.contains(part))
+        WHOLE.contains(&name.as_str()) || RESTRICTING.iter().any(|part| name.contains(part))
     };
     // Everything in `tools` was meant to restrict. And a misspelt restriction must not become a permission.
     if owner == TOOLS || is_restriction(&field.name) || meant.is_some_and(is_restriction) {

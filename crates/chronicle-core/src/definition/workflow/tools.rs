@@ -97,6 +97,32 @@ impl Tools {
         !is_denied && self.allow.as_ref().is_none_or(is_listed)
     }
 
+    /// True if no tool that changes files or runs commands may be called, by the worker or by those that it starts. What servers and unknown
+    /// tools of an allow list do is not known, so they may.
+    pub fn changes_nothing(&self) -> bool {
+        let is_denied = |kind| aliases().any(|(word, of)| of == kind && is_named(&self.deny, word));
+        let denies = [ToolKind::Write, ToolKind::Edit, ToolKind::Run].into_iter().all(is_denied);
+        let only_reads = |name: &String| {
+            let name = name.trim();
+            match alias(name).unwrap_or_else(|| usual_kind(name)) {
+                ToolKind::Read
+                | ToolKind::Search
+                | ToolKind::Fetch
+                | ToolKind::Agent
+                | ToolKind::Other => true,
+                ToolKind::Run
+                | ToolKind::Write
+                | ToolKind::Edit
+                | ToolKind::Delete
+                | ToolKind::Mcp
+                | ToolKind::Unknown => false,
+            }
+        };
+        let only_reads = self.allow.as_ref().is_some_and(|allow| allow.iter().all(only_reads));
+        // A list of one agent's names says nothing of other tools, and one that spares sub-agents nothing of what they do.
+        (denies || only_reads) && !self.names_only && !self.own_only
+    }
+
     /// Why a tool may not be called; `None` if the lists let it through. `kind` is what its adapter knows of it.
     pub fn refusal(&self, tool: &str, kind: ToolKind) -> Option<String> {
         if self.is_unsaid() {

@@ -3,7 +3,7 @@
 use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
-use super::value::{Field, Listing};
+use super::value::{Field, Listing, Piece};
 use super::walk::{Input, Walker};
 use super::{DeepTouch, TouchKind};
 use crate::guard::sieve::{KnownToGit, Sieve};
@@ -28,6 +28,25 @@ impl Walker<'_> {
         }
         for path in paths {
             self.touch_below(path, &sieve, None, state, name);
+        }
+        if name == "rg" {
+            self.taken_by_name(found, paths, state, call);
+        }
+    }
+
+    /// What `rg` is told to take by its name it also takes where git is told to ignore it.
+    fn taken_by_name(&mut self, found: &Read, paths: &[Field], state: &State, call: Call<'_>) {
+        let here = [Field::text(".")];
+        let roots = if paths.is_empty() { &here[..] } else { paths };
+        let patterns = found.values(&["g", "glob", "iglob"]).filter_map(Field::known);
+        for pattern in patterns.filter(|it| !it.starts_with('!') && !it.contains('/')) {
+            for root in roots {
+                self.steps += 1;
+                let mut named = root.clone();
+                named.push_text("/");
+                named.push(Piece::Glob(pattern.to_owned()));
+                self.touch(TouchKind::Read, &named, state, "rg", call.span);
+            }
         }
     }
 

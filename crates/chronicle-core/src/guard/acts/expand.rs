@@ -77,6 +77,9 @@ impl Walker<'_> {
             }
         }
         building.close();
+        if self.is_emptied {
+            building.done.iter_mut().for_each(Field::close_gaps);
+        }
         if let [field] = building.done.as_mut_slice() {
             field.is_bare = is_bare;
         }
@@ -197,7 +200,11 @@ impl Walker<'_> {
                 Some(folder) => into.push_text(folder),
                 None => into.push(Piece::Unknown),
             },
-            "-" => into.push(Piece::Unknown),
+            // Most likely where it began.
+            "-" | "1" => match self.setting.folder.filter(|_| self.is_emptied) {
+                Some(folder) => into.push_text(folder),
+                None => into.push(Piece::Unknown),
+            },
             _ => into.push(Piece::Given),
         }
         rest

@@ -371,7 +371,7 @@ fn arguments_of(fields: &[Field]) -> Option<Vec<Field>> {
     }
     // One that is not known may be several, so that the others are not certain either.
     let is_one = |piece: &Piece| match piece {
-        Piece::Text(_) | Piece::Glob(_) | Piece::Number => true,
+        Piece::Text(_) | Piece::Glob(_) | Piece::Cut(_) | Piece::Number => true,
         Piece::Unknown
         | Piece::Given
         | Piece::Listed(_)

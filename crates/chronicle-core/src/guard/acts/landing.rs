@@ -1,11 +1,11 @@
 //! Where files land that are copied, moved or linked to a folder: there they have the names that they had.
 
-use super::TouchKind;
 use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
 use super::value::{Field, Piece};
 use super::walk::Walker;
+use super::{Put, PutWhat, TouchKind};
 
 impl Walker<'_> {
     /// Operands of which the last one is the target, unless an option names it; what is done to either.
@@ -13,10 +13,17 @@ impl Walker<'_> {
         &mut self,
         name: &str,
         found: &Read,
-        (sources, target): (&str, &str),
+        sources: &str,
         state: &State,
         call: Call<'_>,
     ) {
+        // `install -d` makes folders.
+        if name == "install" && found.has(&["d", "directory"]) {
+            for path in &found.operands {
+                self.touches("w", path, state, name, call);
+            }
+            return;
+        }
         let folders: Vec<&Field> = found.values(&["t", "target-directory"]).collect();
         let (from, last) = match found.operands.split_last() {
             Some((last, before)) if folders.is_empty() && !before.is_empty() => {
@@ -37,12 +44,23 @@ impl Walker<'_> {
                 self.touches("L", source, state, name, call);
             }
         }
+        // A second name of a file is kept as far as the file is, wherever it lands.
+        let what = if links { PutWhat::Anything } else { put(name, found, from) };
         if let Some(last) = last {
-            self.touches(target, last, state, name, call);
+            self.steps += 1;
+            let put = Put { inside: None, what: what.clone() };
+            self.touch_put(TouchKind::Write, last, state, name, call.span, &put);
         }
+        let is_exact = !links && found.has(&["T", "no-target-directory"]);
         for folder in folders.into_iter().chain(last) {
             self.copied(from, folder, state, call.span);
-            self.landed(name, from, folder, state, call);
+            if is_exact {
+                continue;
+            }
+            // One thing that is known lands in a folder or becomes the target. More than one need a folder.
+            let is_open = |it: &&str| what != PutWhat::Anything && !it.ends_with('/');
+            let inside = last.and_then(Field::known).filter(is_open).map(str::to_owned);
+            self.landed(name, from, folder, state, call, &Put { inside, what: what.clone() });
         }
     }
 
@@ -54,6 +72,7 @@ impl Walker<'_> {
         target: &Field,
         state: &State,
         call: Call<'_>,
+        put: &Put,
     ) {
         for source in sources {
             self.steps += 1;
@@ -70,8 +89,28 @@ impl Walker<'_> {
                 landed.push_text("/");
             }
             landed.extend(&name);
-            self.touch(TouchKind::Write, &landed, state, by, call.span);
+            self.touch_put(TouchKind::Write, &landed, state, by, call.span, put);
         }
+    }
+}
+
+/// What comes of sources at their target, if there is one that is known.
+fn put(name: &str, found: &Read, sources: &[Field]) -> PutWhat {
+    let [source] = sources else { return PutWhat::Anything };
+    // It may be one that names a folder, or takes folders too.
+    if found.has_unknown {
+        return PutWhat::Anything;
+    }
+    let Some(source) = source.known() else { return PutWhat::Anything };
+    let all = ["r", "R", "a", "recursive", "archive", "s", "symbolic-link"];
+    match name {
+        // It makes the folders above what it installs.
+        "install" if found.has(&["D"]) => PutWhat::Anything,
+        "install" => PutWhat::File,
+        "cp" if found.has(&["parents"]) => PutWhat::Anything,
+        "cp" if !found.has(&all) => PutWhat::File,
+        "cp" | "mv" | "ln" => PutWhat::Same(source.to_owned()),
+        _ => PutWhat::Anything,
     }
 }
 
@@ -87,7 +126,10 @@ fn last_name(path: &Field) -> Option<Field> {
                     name.push_text(text);
                 }
             }
-            Piece::Glob(_) | Piece::Number => name.push(piece.clone()),
+            Piece::Cut(cut) if cut.pattern().contains('/') => {
+                name = cut.last_name().map_or_else(Field::unknown, |it| Field::of(Piece::Cut(it)));
+            }
+            Piece::Glob(_) | Piece::Number | Piece::Cut(_) => name.push(piece.clone()),
             Piece::Given
             | Piece::Unknown
             | Piece::Listed(_)
@@ -98,8 +140,9 @@ fn last_name(path: &Field) -> Option<Field> {
             }
         }
     }
-    let is_certain =
-        |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Glob(_) | Piece::Number);
+    let is_certain = |piece: &Piece| {
+        matches!(piece, Piece::Text(_) | Piece::Glob(_) | Piece::Number | Piece::Cut(_))
+    };
     let is_name = !matches!(name.known(), Some("" | "." | ".."));
     (is_name && name.pieces.iter().all(is_certain)).then_some(name)
 }

@@ -4,7 +4,7 @@ use super::ByteSpan;
 use super::state::State;
 use super::value::{Field, Piece, Value};
 use super::walk::{Input, Walker, joined, split};
-use crate::base::bash::tree::{Arm, Script, Word};
+use crate::base::bash::tree::{Arm, Part, Script, Word};
 
 /// Most words of a loop that are looked at one by one.
 const ROUNDS_MAX: usize = 16;
@@ -79,6 +79,23 @@ impl Walker<'_> {
         }
     }
 
+    /// True if a pattern is here as it is written: what a variable holds may have been found elsewhere.
+    fn is_written(&self, part: &Part, state: &State) -> bool {
+        match part {
+            Part::Plain(_) | Part::Quoted(_) => true,
+            Part::Double(inside) => inside.iter().all(|part| self.is_written(part, state)),
+            Part::Parameter(it) => {
+                let is_bare = it.operator.is_empty() && it.index.is_none();
+                let is_plain = is_bare && !it.is_indirect && !it.is_length;
+                is_plain
+                    && matches!(self.value(&it.name, state), Value::One(value) if value.is_known())
+            }
+            Part::Substitution(_) | Part::Arithmetic(_) | Part::Process(_) | Part::Pattern(_) => {
+                false
+            }
+        }
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the parts of one kind of command")]
     pub(super) fn each(
         &mut self,
@@ -91,7 +108,13 @@ impl Walker<'_> {
         input: &Input,
     ) {
         let fields = match words {
-            Some(words) => self.words(words, state),
+            Some(words) => {
+                let is_written = words
+                    .iter()
+                    .flat_map(|word| &word.parts)
+                    .all(|part| self.is_written(part, state));
+                found_in(self.words(words, state), is_written, state)
+            }
             None => state.arguments.clone().unwrap_or_else(|| vec![Field::of(Piece::Given)]),
         };
         let is_sure =
@@ -119,6 +142,14 @@ impl Walker<'_> {
             });
         }
     }
+}
+
+/// Patterns of a loop that are looked for where it begins.
+fn found_in(mut fields: Vec<Field>, is_written: bool, state: &State) -> Vec<Field> {
+    for field in fields.iter_mut().filter(|field| is_written && !field.is_known()) {
+        field.found_in = Some(state.folders.clone());
+    }
+    fields
 }
 
 fn distinct(fields: Vec<Field>) -> Vec<Field> {

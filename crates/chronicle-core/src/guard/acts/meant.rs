@@ -1,6 +1,6 @@
 //! Which paths a word may mean that is not known as a whole.
 
-use super::value::{Field, Piece};
+use super::value::{Field, Piece, push_escaped};
 use super::{CommandWord, TouchKind};
 
 /// Folders whose content is made again, or kept for a while only.
@@ -43,7 +43,7 @@ const TELLING: &[&str] = &[
 impl Field {
     /// The paths that something is done to.
     pub(super) fn meant(&self, kind: TouchKind, has_dotglob: bool) -> Vec<CommandWord> {
-        let is_glob = |piece: &Piece| matches!(piece, Piece::Glob(_));
+        let is_glob = |piece: &Piece| matches!(piece, Piece::Glob(_) | Piece::Cut(_));
         let is_extended = |piece: &Piece| matches!(piece, Piece::Glob(glob) if glob.contains('('));
         let is_odd =
             self.pieces.iter().any(is_extended) || has_dotglob && self.pieces.iter().any(is_glob);
@@ -65,15 +65,9 @@ impl Field {
         let mut is_hidden_too = false;
         for (at, piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Text(text) => {
-                    for letter in text.chars() {
-                        if "*?[]\\".contains(letter) {
-                            pattern.push('\\');
-                        }
-                        pattern.push(letter);
-                    }
-                }
+                Piece::Text(text) => push_escaped(&mut pattern, text),
                 Piece::Glob(glob) => pattern.push_str(glob),
+                Piece::Cut(cut) => pattern.push_str(cut.pattern()),
                 Piece::Number => pattern.push_str("[0-9]*"),
                 Piece::Name => pattern.push_str("?*"),
                 Piece::Part => {

@@ -6,7 +6,7 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
 //! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
@@ -15,6 +15,7 @@ mod awk;
 mod beyond;
 mod builtins;
 mod copies;
+mod cut;
 mod declare;
 mod deep;
 mod expand;
@@ -49,6 +50,7 @@ mod walk;
 mod wrappers;
 mod written;
 
+pub(super) use cut::FoundName;
 pub(super) use find::is_pruned;
 pub(super) use output::sieve_of_find;
 
@@ -136,6 +138,31 @@ pub struct Touch {
     pub span: ByteSpan,
     /// True if it is not the path itself, but some of what another program found below it.
     pub is_within: bool,
+    /// What comes to lie there.
+    pub(super) put: Put,
+    /// What a pattern finds that it is made of; `None` if it is not.
+    pub(super) made_of: Option<FoundName>,
+}
+
+/// What comes to lie at a path, as far as only the disk can tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Put {
+    /// It lies there only if this path is a folder.
+    pub(super) inside: Option<String>,
+    /// Whether it may be a folder.
+    pub(super) what: PutWhat,
+}
+
+/// Whether what is put somewhere may be a folder, which makes one of its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PutWhat {
+    /// A file or a folder: nobody knows.
+    #[default]
+    Anything,
+    /// A file, and never a folder.
+    File,
+    /// The same as lies at this path: a folder if that is one.
+    Same(String),
 }
 
 /// A path of which all is used that lies below it, if it is a folder.
@@ -228,6 +255,14 @@ pub enum DoubtKind {
 /// What a text of bash would do in a setting.
 pub fn acts(text: &str, setting: ShellSetting<'_>) -> Acts {
     walk::Walker::new(setting).all(text)
+}
+
+/// What it would do if every variable that it does not set were empty, as those are that nobody sets: letters on both sides of one
+/// belong together then, and `${x:-word}` is the word.
+pub fn acts_emptied(text: &str, setting: ShellSetting<'_>) -> Acts {
+    let mut walker = walk::Walker::new(setting);
+    walker.is_emptied = true;
+    walker.all(text)
 }
 
 /// The same, and how many steps it took: for tests of the bound.

@@ -30,7 +30,11 @@ impl Walker<'_> {
             match piece {
                 Piece::Text(part) => text.push_str(part),
                 Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('0'),
-                Piece::Glob(_) | Piece::Unknown | Piece::Part | Piece::Listed(_) => {
+                Piece::Glob(_)
+                | Piece::Unknown
+                | Piece::Part
+                | Piece::Cut(_)
+                | Piece::Listed(_) => {
                     self.doubt(
                         DoubtKind::Number,
                         "a number that is not known is evaluated, and may hold commands",

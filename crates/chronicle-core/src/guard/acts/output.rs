@@ -38,6 +38,10 @@ impl Walker<'_> {
         if script.items.len() > 1 {
             return self.lines_of_all(script, state);
         }
+        // `$()` is nothing.
+        if script.items.is_empty() {
+            return Input::Text(Field::default());
+        }
         let [item] = script.items.as_slice() else { return Input::Piped };
         if !item.rest.is_empty() || item.is_background {
             return Input::Piped;
@@ -96,7 +100,8 @@ impl Walker<'_> {
             return Input::Listed(listing);
         }
         if base(first) == "basename" {
-            return Input::Text(Field::of(Piece::Part));
+            let name = super::cut::base_name(rest, state.has_dotglob);
+            return Input::Text(name.unwrap_or_else(|| Field::of(Piece::Part)));
         }
         let printed = said(base(first), rest).or_else(|| self.told(base(first), rest, state));
         if let Some(field) = printed {
@@ -110,6 +115,7 @@ impl Walker<'_> {
         let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
         let known = known?;
         match (name, known.as_slice()) {
+            (":" | "true" | "false", _) => Some(Field::default()),
             ("pwd", []) => state.folder().map(Field::text),
             ("git", ["rev-parse", "--show-toplevel"]) => {
                 // Elsewhere it may be another project's.
@@ -139,6 +145,9 @@ impl Walker<'_> {
             }
             // A format could print anything.
             ("seq", words) if words.iter().all(|it| it.parse::<i64>().is_ok()) => {
+                Some(Field::of(Piece::Number))
+            }
+            ("grep" | "egrep" | "fgrep", words) if counts_lines(words) => {
                 Some(Field::of(Piece::Number))
             }
             ("mktemp", words) => temporary(words).map(|path| Field::text(&path)),
@@ -181,6 +190,15 @@ fn is_plain_echo(command: &Command) -> bool {
     let is_echo = words.next().and_then(|it| it.plain()) == Some("echo");
     let is_option = |text: &str| text.starts_with('-');
     is_echo && words.next().is_none_or(|it| !it.plain().is_some_and(is_option))
+}
+
+/// Whether `grep` prints nothing but how many lines fit: with `-c` and at most one file, before whose name it would say it.
+fn counts_lines(words: &[&str]) -> bool {
+    let (options, operands): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| word.starts_with('-') && word.len() > 1);
+    let is_plain = |option: &&str| option[1..].chars().all(|it| "cEFGPivwxhs".contains(it));
+    let counts = options.iter().any(|option| option.contains('c'));
+    counts && options.iter().all(is_plain) && operands.len() <= 2
 }
 
 /// False if what a program prints could be made a path that leads elsewhere, or a hidden name.
@@ -226,7 +244,7 @@ pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
         Piece::Number | Piece::Given | Piece::Unknown | Piece::Temp | Piece::Name | Piece::Part => {
             true
         }
-        Piece::Glob(_) | Piece::Listed(_) => false,
+        Piece::Glob(_) | Piece::Listed(_) | Piece::Cut(_) => false,
     };
     all.pieces.iter().all(is_plain).then_some(all)
 }

@@ -28,6 +28,10 @@ const NUMBERS: &[&str] = &[
     "!",
 ];
 
+/// Variables that every shell is given, so that they are not empty.
+const USUAL: &[&str] =
+    &["PATH", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "HOSTNAME", "BASH", "BASH_VERSION", "0"];
+
 impl Walker<'_> {
     pub(super) fn parameter(
         &mut self,
@@ -99,7 +103,11 @@ impl Walker<'_> {
                 value
             }
             (":+" | "+", Some(true)) => Field::default(),
-            ("%" | "%%" | "#" | "##", _) => trimmed(&now, &operand, it),
+            ("," | ",," | "^" | "^^", _) if it.operand.is_empty() => {
+                now.known().map_or_else(Field::unknown, |now| in_case(now, &it.operator))
+            }
+            ("%" | "%%" | "#" | "##", _) => super::cut::of_pattern(&now, it, state.has_dotglob)
+                .unwrap_or_else(|| trimmed(&now, &operand, it)),
             _ => Field::unknown(),
         })
     }
@@ -141,6 +149,24 @@ impl Walker<'_> {
         }
     }
 
+    /// What is taken for a variable that nobody set, where such ones are taken to be empty.
+    fn emptied(&self, name: &str, state: &State) -> Option<Value> {
+        let has_own = ["HOME", "PWD", "IFS", "TMPDIR", "_", "REPLY"].contains(&name);
+        let is_usual = has_own || USUAL.contains(&name) || NUMBERS.contains(&name);
+        let is_argument = matches!(name, "@" | "*") || name.parse::<usize>().is_ok();
+        if !self.is_emptied || is_usual || is_argument && state.arguments.is_some() {
+            return None;
+        }
+        Some(match name {
+            "@" | "*" => Value::List(Vec::new()),
+            // Most likely where it began.
+            "OLDPWD" => {
+                self.setting.folder.map_or(Value::unknown(), |it| Value::One(Field::text(it)))
+            }
+            _ => Value::Unset,
+        })
+    }
+
     /// What a variable or a special parameter holds.
     pub(super) fn value(&self, name: &str, state: &State) -> Value {
         if let Some(value) = state.variables.get(name) {
@@ -148,6 +174,9 @@ impl Walker<'_> {
         }
         let given =
             Value::One(Field::of(if state.is_lost { Piece::Unknown } else { Piece::Given }));
+        if let Some(value) = self.emptied(name, state) {
+            return value;
+        }
         match name {
             "@" | "*" => match &state.arguments {
                 Some(fields) => Value::List(fields.clone()),
@@ -215,6 +244,17 @@ pub(super) fn together(fields: &[Field]) -> Field {
     if fields.is_empty() { Field::default() } else { Field::unknown() }
 }
 
+/// `${x,,}` and its kin: all letters, or the first one, in the other case.
+fn in_case(text: &str, operator: &str) -> Field {
+    let changed = |text: &str| match operator {
+        "," | ",," => text.to_lowercase(),
+        _ => text.to_uppercase(),
+    };
+    let length = text.chars().next().map_or(0, char::len_utf8);
+    let (first, rest) = text.split_at(if operator.len() == 1 { length } else { text.len() });
+    Field::text(&format!("{}{rest}", changed(first)))
+}
+
 fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
     // Between double quotes a pattern is still one, so that a quoted letter may mean more than itself.
     let is_plain = it.operand.iter().all(|part| match part {
@@ -238,7 +278,7 @@ fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
         }
         // The known end of a pattern: `for f in *.js; do mv "$f" "${f%.js}.ts"; done`.
         (None, Some(ending)) if it.operator == "%" && is_plain => {
-            let mut cut = now.clone();
+            let mut cut = Field { found_in: None, ..now.clone() };
             match cut.pieces.last_mut() {
                 Some(Piece::Text(text)) => {
                     text.truncate(text.strip_suffix(ending).unwrap_or(text).len());

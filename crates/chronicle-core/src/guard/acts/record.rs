@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::state::State;
 use super::value::{Field, Piece};
 use super::walk::{Walker, address};
-use super::{ByteSpan, CommandWord, Doubt, DoubtKind, ProgramRun, Touch, TouchKind};
+use super::{ByteSpan, CommandWord, Doubt, DoubtKind, ProgramRun, Put, Touch, TouchKind};
 use crate::base::bash::tree::Command;
 
 /// Most commands and words that are looked at; loops and functions count each time.
@@ -47,6 +47,19 @@ impl Walker<'_> {
         by: &str,
         span: ByteSpan,
     ) {
+        self.touch_put(kind, path, state, by, span, &Put::default());
+    }
+
+    /// A touch of which more is known.
+    pub(super) fn touch_put(
+        &mut self,
+        kind: TouchKind,
+        path: &Field,
+        state: &State,
+        by: &str,
+        span: ByteSpan,
+        put: &Put,
+    ) {
         // A name that a program makes up is no path that anybody could mean.
         let is_name = matches!(path.pieces.first(), Some(Piece::Name));
         let is_mild = matches!(
@@ -64,7 +77,7 @@ impl Walker<'_> {
         }
         match path.listing() {
             Some(listing) => self.touch_listed(kind, &listing.clone(), state, by, span),
-            None => self.touch_at(kind, path, state, by, span, false),
+            None => self.touch_exactly(kind, path, state, by, span, false, put),
         }
     }
 
@@ -76,6 +89,20 @@ impl Walker<'_> {
         by: &str,
         span: ByteSpan,
         is_within: bool,
+    ) {
+        self.touch_exactly(kind, path, state, by, span, is_within, &Put::default());
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one touch")]
+    fn touch_exactly(
+        &mut self,
+        kind: TouchKind,
+        path: &Field,
+        state: &State,
+        by: &str,
+        span: ByteSpan,
+        is_within: bool,
+        put: &Put,
     ) {
         const STREAMS: &[&str] = &[
             "/dev/null",
@@ -98,10 +125,13 @@ impl Walker<'_> {
         }
         let span = self.place.unwrap_or(span);
         let words = path.meant(kind, state.has_dotglob);
+        let made_of = super::cut::made_of(path, &state.folders);
         for folder in &state.folders {
             for word in &words {
                 let (folder, by) = (folder.clone(), by.to_owned());
-                let touch = Touch { kind, path: word.clone(), folder, by, span, is_within };
+                let (put, made_of) = (put.clone(), made_of.clone());
+                let path = word.clone();
+                let touch = Touch { kind, path, folder, by, span, is_within, put, made_of };
                 if self.seen.touches.insert(touch.clone()) {
                     self.has_changed |= !matches!(kind, TouchKind::Read | TouchKind::List);
                     self.acts.touches.push(touch);
@@ -123,6 +153,8 @@ impl Walker<'_> {
             by: by.to_owned(),
             span: self.place.unwrap_or(span),
             is_within: false,
+            put: Put::default(),
+            made_of: None,
         };
         if self.seen.touches.insert(touch.clone()) {
             self.acts.touches.push(touch);

@@ -61,7 +61,8 @@ impl Walker<'_> {
             // A process or another stream is no file whose name says what it holds.
             let is_stream = |field: &Field| {
                 let path = field.begins();
-                path.starts_with("/dev/fd/") || path == "/dev/stdin" || path.starts_with("/proc/")
+                let streams = ["/dev/fd/", "/proc/", "/dev/tcp/", "/dev/udp/"];
+                path == "/dev/stdin" || streams.iter().any(|it| path.starts_with(it))
             };
             if is_input && matches!(input, Input::File) && fields.iter().any(is_stream) {
                 input = Input::Piped;

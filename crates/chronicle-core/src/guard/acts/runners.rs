@@ -145,8 +145,31 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     ),
 ];
 
+/// A program, its word after which a command follows, and its options with values.
+pub(super) type Runner = (&'static str, &'static str, &'static str);
+
+/// Words that hold the words for starting others, and how many more stand between them: `yarn workspace name exec command`.
+pub(super) const GROUPS: &[(&str, &str, usize)] = &[
+    ("uv", "tool", 0),
+    ("hatch", "env", 0),
+    ("yarn", "workspace", 1),
+    ("yarn", "workspaces", 1),
+    ("pnpm", "recursive", 0),
+    ("pnpm", "multi", 0),
+    ("pnpm", "m", 0),
+    ("devbox", "global", 0),
+    ("perf", "c2c", 0),
+    ("perf", "kvm", 0),
+    ("perf", "kwork", 0),
+    ("perf", "lock", 0),
+    ("perf", "mem", 0),
+    ("perf", "sched", 0),
+    ("perf", "timechart", 0),
+    ("perf", "trace", 0),
+];
+
 /// Programs that start a command after a word of their own: `uv run command`.
-pub(super) const RUNNERS: &[(&str, &str, &str)] = &[
+pub(super) const RUNNERS: &[Runner] = &[
     ("uv", "run", "p python with extra group directory:C project:C package env-file:r"),
     ("poetry", "run", "C:C directory:C P project:C"),
     ("pipenv", "run", ""),

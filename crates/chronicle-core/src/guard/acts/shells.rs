@@ -146,7 +146,13 @@ impl Walker<'_> {
             reads_input |= text.contains('s');
             only_checks |= text.starts_with('-') && text.contains('n');
             // Each of these letters takes a word.
-            at += text.bytes().filter(|letter| matches!(letter, b'o' | b'O')).count();
+            let taken = text.bytes().filter(|letter| matches!(letter, b'o' | b'O')).count();
+            let named = fields.get(at..at + taken).unwrap_or_default();
+            if text.contains('O') && !named.iter().all(keeps_patterns) {
+                let why = "a shell is told to read patterns in another way";
+                self.doubt(DoubtKind::Text, why, call.span);
+            }
+            at += taken;
         }
         let rest = fields.get(at..).unwrap_or_default();
         match rest.split_first() {
@@ -364,6 +370,22 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// True for the name of a switch with which patterns find no other files than without it.
+fn keeps_patterns(name: &Field) -> bool {
+    const SAME: &[&str] = &[
+        "nullglob",
+        "failglob",
+        "inherit_errexit",
+        "expand_aliases",
+        "globstar",
+        "nocasematch",
+        "pipefail",
+        "errexit",
+        "nounset",
+    ];
+    name.known().is_some_and(|name| SAME.contains(&name))
 }
 
 /// True if a word may be an option of a database's client that takes statements.

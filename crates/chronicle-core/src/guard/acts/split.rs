@@ -17,7 +17,8 @@ pub(super) struct Building {
 
 impl Building {
     pub(super) fn close(&mut self) {
-        let field = std::mem::take(&mut self.now);
+        let mut field = std::mem::take(&mut self.now);
+        close_classes(&mut field);
         if self.is_there || !field.pieces.is_empty() {
             self.done.push(field);
         }
@@ -50,8 +51,8 @@ pub(super) fn split(got: Got, state: &State, building: &mut Building) {
                 }
                 Piece::Text(text) => split_text(&text, separators, building),
                 // Names of files may have blanks, and be split too.
-                Piece::Glob(glob) => {
-                    building.now.push(Piece::Glob(glob));
+                names @ (Piece::Glob(_) | Piece::Cut(_)) => {
+                    building.now.push(names);
                     building.may_be_more = true;
                 }
                 Piece::Number
@@ -104,16 +105,42 @@ fn split_text(text: &str, separators: &str, building: &mut Building) {
     push_pattern(&mut building.now, &run);
 }
 
-/// Text in which patterns are looked for.
+/// Text in which patterns are looked for. Whether a bracket is one is told by the whole word.
 pub(super) fn push_pattern(into: &mut Field, text: &str) {
-    let has_bracket =
-        text.find('[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(']')));
     for letter in text.chars() {
-        let is_pattern = matches!(letter, '*' | '?') || has_bracket && matches!(letter, '[' | ']');
-        if is_pattern {
+        if matches!(letter, '*' | '?' | '[' | ']') {
             into.push(Piece::Glob(letter.to_string()));
         } else {
             into.push_text(letter.encode_utf8(&mut [0; 4]));
+        }
+    }
+}
+
+/// Makes text of brackets that open or close nothing. One that holds what is not known, but cannot be chosen, fits any letter.
+fn close_classes(field: &mut Field) {
+    let is = |piece: &Piece, mark: &str| matches!(piece, Piece::Glob(glob) if glob == mark);
+    let has_any = field.pieces.iter().any(|piece| is(piece, "[") || is(piece, "]"));
+    if !has_any {
+        return;
+    }
+    let pieces = std::mem::take(&mut field.pieces);
+    let last = pieces.iter().rposition(|piece| is(piece, "]"));
+    let (mut at, mut is_open) = (0, false);
+    while let Some(piece) = pieces.get(at) {
+        let opens = is(piece, "[") && last.is_some_and(|last| last > at);
+        let inner = pieces.get(at + 1..).unwrap_or_default();
+        let end = inner.iter().position(|piece| is(piece, "]")).filter(|_| opens);
+        let is_given = |piece: &Piece| matches!(piece, Piece::Given | Piece::Number | Piece::Name);
+        is_open |= opens;
+        at += 1;
+        match end {
+            Some(end) if inner[..end].iter().any(is_given) => {
+                field.push(Piece::Glob("?".to_owned()));
+                at += end + 1;
+            }
+            _ if is(piece, "[") && !opens => field.push_text("["),
+            _ if is(piece, "]") && !is_open => field.push_text("]"),
+            _ => field.push(piece.clone()),
         }
     }
 }

@@ -13,8 +13,8 @@ enum Operands {
     /// No operand is a path.
     None,
     All(&'static str),
-    /// The last one is the target.
-    ToLast(&'static str, &'static str),
+    /// The last one is the target, which is written.
+    ToLast(&'static str),
     /// This many are no paths.
     After(usize, &'static str),
     /// The first one, and the others.
@@ -91,14 +91,14 @@ const TABLE: &[Row] = &[
     ("chmod chown chgrp chattr chcon chflags", "reference:r from user role type", After(1, "m")),
     ("setfacl", "m x M:r X:r modify remove modify-file:r remove-file:r restore:r", All("m")),
     ("xattr", "", All("m")),
-    ("mv", "t:w S target-directory:w suffix", ToLast("rd", "w")),
-    ("cp ditto", "t:w S target-directory:w suffix Z", ToLast("r", "w")),
+    ("mv", "t:w S target-directory:w suffix", ToLast("rd")),
+    ("cp ditto", "t:w S target-directory:w suffix Z", ToLast("r")),
     (
         "install",
         "t:w S g m o target-directory:w suffix group mode owner strip-program:x",
-        ToLast("r", "w"),
+        ToLast("r"),
     ),
-    ("ln link", "t:w S target-directory:w suffix", ToLast("r", "w")),
+    ("ln link", "t:w S target-directory:w suffix", ToLast("r")),
     ("tee sponge", "", All("w")),
     (
         "split",
@@ -118,9 +118,9 @@ const TABLE: &[Row] = &[
     (
         "rsync",
         "e:x rsh:x f filter exclude include exclude-from:r include-from:r files-from:r password-file:r log-file:w backup-dir:w temp-dir:w T:w partial-dir:w compare-dest:r copy-dest:r link-dest:rL rsync-path:x bwlimit timeout port max-size min-size chmod chown out-format B M:x remote-option:x suffix info debug",
-        ToLast("r", "w"),
+        ToLast("r"),
     ),
-    ("scp", "c D:x F:r i:r J l o:o P S:x X", ToLast("r", "w")),
+    ("scp", "c D:x F:r i:r J l o:o P S:x X", ToLast("r")),
     ("sftp", "b:r B c D F:r i:r J l o:o P R S:x s", All("?")),
     (
         "curl",
@@ -219,9 +219,7 @@ impl Walker<'_> {
                 each(paths.get(..1).unwrap_or_default(), first);
                 each(paths.get(1..).unwrap_or_default(), others);
             }
-            ToLast(sources, target) => {
-                self.brought(name, &found, (sources, target), state, call);
-            }
+            ToLast(sources) => self.brought(name, &found, sources, state, call),
         }
         self.changed_by(name, &found, state, call);
         self.deep_of(name, &found, state, call);

@@ -1,6 +1,7 @@
 //! Words and the values of variables, as far as they are known.
 
-use super::{CommandWord, Sieve};
+use super::cut::Cut;
+use super::{CommandFolder, CommandWord, Sieve};
 
 /// Most bytes of a value that is put together of others.
 const WEIGHT_MAX: usize = 16 * 1024;
@@ -25,6 +26,8 @@ pub(super) enum Piece {
     Name,
     /// Letters of one name, whoever chose them: there is no slash among them.
     Part,
+    /// What is left of one of the names that a pattern finds.
+    Cut(Cut),
 }
 
 /// Files that a program found below places that it was given.
@@ -47,6 +50,8 @@ pub(super) struct Field {
     pub(super) pieces: Vec<Piece>,
     /// Written without quotes or expansions, so that an alias may be meant.
     pub(super) is_bare: bool,
+    /// Where its pattern was looked for, if it is one and that is certain.
+    pub(super) found_in: Option<Vec<CommandFolder>>,
 }
 
 impl Field {
@@ -57,7 +62,7 @@ impl Field {
     }
 
     pub(super) fn of(piece: Piece) -> Self {
-        Self { pieces: vec![piece], is_bare: false }
+        Self { pieces: vec![piece], ..Self::default() }
     }
 
     pub(super) fn unknown() -> Self {
@@ -68,6 +73,7 @@ impl Field {
         if more.is_empty() {
             return;
         }
+        self.found_in = None;
         if let Some(Piece::Text(text)) = self.pieces.last_mut() {
             text.push_str(more);
         } else {
@@ -76,6 +82,7 @@ impl Field {
     }
 
     pub(super) fn push(&mut self, piece: Piece) {
+        self.found_in = None;
         match piece {
             Piece::Text(text) => self.push_text(&text),
             other @ (Piece::Glob(_)
@@ -85,7 +92,8 @@ impl Field {
             | Piece::Listed(_)
             | Piece::Temp
             | Piece::Name
-            | Piece::Part) => {
+            | Piece::Part
+            | Piece::Cut(_)) => {
                 self.pieces.push(other);
             }
         }
@@ -94,11 +102,15 @@ impl Field {
     pub(super) fn extend(&mut self, other: &Field) {
         // Values that double each other would outgrow any memory.
         if self.weight() + other.weight() > WEIGHT_MAX {
-            self.pieces = vec![Piece::Unknown];
+            (self.pieces, self.found_in) = (vec![Piece::Unknown], None);
             return;
         }
+        let is_first = self.pieces.is_empty();
         for piece in &other.pieces {
             self.push(piece.clone());
+        }
+        if is_first {
+            self.found_in.clone_from(&other.found_in);
         }
     }
 
@@ -106,6 +118,7 @@ impl Field {
         let weigh = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Glob(text) => 16 + text.len(),
             Piece::Listed(listing) => 16 + listing.roots.iter().map(String::len).sum::<usize>(),
+            Piece::Cut(cut) => 16 + cut.weight(),
             Piece::Number
             | Piece::Given
             | Piece::Unknown
@@ -141,7 +154,11 @@ impl Field {
             match piece {
                 Piece::Text(part) => text.push_str(part),
                 Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('x'),
-                Piece::Glob(_) | Piece::Unknown | Piece::Listed(_) | Piece::Part => return None,
+                Piece::Glob(_)
+                | Piece::Unknown
+                | Piece::Listed(_)
+                | Piece::Part
+                | Piece::Cut(_) => return None,
             }
         }
         Some(text)
@@ -159,10 +176,34 @@ impl Field {
             | Piece::Listed(_)
             | Piece::Temp
             | Piece::Name
-            | Piece::Part => false,
+            | Piece::Part
+            | Piece::Cut(_) => false,
         };
         let Piece::Listed(listing) = first else { return None };
         rest.iter().all(is_beside).then_some(listing)
+    }
+
+    /// Leaves out what is not known between two letters, where it only hides that they belong together.
+    pub(super) fn close_gaps(&mut self) {
+        let is_gap = |at: usize| {
+            let near = |at: Option<usize>| match at.and_then(|at| self.pieces.get(at)) {
+                Some(Piece::Text(text)) => text.as_str(),
+                _ => "",
+            };
+            let is_open =
+                matches!(self.pieces.get(at), Some(Piece::Unknown | Piece::Given | Piece::Part));
+            is_open
+                && near(at.checked_sub(1)).ends_with(char::is_alphanumeric)
+                && near(Some(at + 1)).starts_with(char::is_alphanumeric)
+        };
+        let gaps: Vec<bool> = (0..self.pieces.len()).map(is_gap).collect();
+        if !gaps.contains(&true) {
+            return;
+        }
+        let pieces = std::mem::take(&mut self.pieces);
+        for (piece, _) in pieces.into_iter().zip(gaps).filter(|(_, is_gap)| !is_gap) {
+            self.push(piece);
+        }
     }
 
     /// Whether it is certain to be a number.
@@ -177,7 +218,8 @@ impl Field {
                 | Piece::Listed(_)
                 | Piece::Temp
                 | Piece::Name
-                | Piece::Part => false,
+                | Piece::Part
+                | Piece::Cut(_) => false,
             })
     }
 
@@ -200,7 +242,7 @@ impl Field {
                 field.pieces.remove(0);
             }
         }
-        field.is_bare = false;
+        (field.is_bare, field.found_in) = (false, None);
         field
     }
 
@@ -224,15 +266,9 @@ impl Field {
         }
         for piece in pieces {
             match piece {
-                Piece::Text(text) => {
-                    for letter in text.chars() {
-                        if "*?[]\\".contains(letter) {
-                            pattern.push('\\');
-                        }
-                        pattern.push(letter);
-                    }
-                }
+                Piece::Text(text) => push_escaped(&mut pattern, text),
                 Piece::Glob(glob) => pattern.push_str(glob),
+                Piece::Cut(cut) => pattern.push_str(cut.pattern()),
                 Piece::Number
                 | Piece::Given
                 | Piece::Unknown
@@ -245,6 +281,16 @@ impl Field {
             }
         }
         CommandWord::Glob(pattern)
+    }
+}
+
+/// Adds a text to a pattern, in which it means itself.
+pub(super) fn push_escaped(pattern: &mut String, text: &str) {
+    for letter in text.chars() {
+        if "*?[]\\".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) struct Walker<'a> {
     pub(super) acts: Acts,
     pub(super) setting: ShellSetting<'a>,
     pub(super) steps: usize,
+    /// What only the running shell knows is taken to be empty.
+    pub(super) is_emptied: bool,
     /// It was told that there is more than is looked at.
     pub(super) is_stopped: bool,
     pub(super) depth: usize,
@@ -93,6 +95,7 @@ impl<'a> Walker<'a> {
             acts: Acts::default(),
             setting,
             steps: 0,
+            is_emptied: false,
             is_stopped: false,
             depth: 0,
             forks: 0,

@@ -2,7 +2,7 @@
 
 use super::invoke::Call;
 use super::options::{Valued, read};
-use super::runners::{RUNNERS, WRAPPERS, Wrapper};
+use super::runners::{GROUPS, RUNNERS, Runner, WRAPPERS, Wrapper};
 use super::shells::lookup_name;
 use super::state::State;
 use super::value::{Field, Piece, line};
@@ -54,15 +54,13 @@ impl Walker<'_> {
             self.start(words.get(at + 1..).unwrap_or_default(), state, call);
             return at < words.len();
         }
-        let runner = RUNNERS.iter().find(|(program, word, _)| {
-            *program == name && words.iter().any(|field| field.known() == Some(word))
-        });
-        let Some((program, word, valued)) = runner else { return false };
-        let at = words.iter().position(|field| field.known() == Some(word)).unwrap_or(0);
+        let mut runners = RUNNERS.iter().filter(|(program, ..)| *program == name);
+        let found = runners.find_map(|runner| Some((runner, place_of(runner, words)?)));
+        let Some(((program, _, valued), (at, is_sure))) = found else { return false };
         let skips = usize::from(matches!(*program, "rustup" | "direnv"));
         let inner = Wrapper { names: program, valued, skips, sets: false };
         self.unwrap(name, &inner, words.get(at + 1..).unwrap_or_default(), state, call);
-        true
+        is_sure
     }
 
     fn unwrap(
@@ -418,6 +416,33 @@ fn listed_words(lists: &[Field]) -> Option<Vec<String>> {
 /// True for a word of `parallel` with a mark for a part of what is put in.
 fn has_other_mark(field: &Field) -> bool {
     field.known().is_none_or(|text| text.replace("{}", "").contains('{'))
+}
+
+/// Where a program's word for starting others stands, and whether it is surely that: the first operand. Which words before it are values
+/// of options is not always known, and some programs have words that hold others, as `uv tool run`.
+fn place_of((program, word, valued): &Runner, words: &[Field]) -> Option<(usize, bool)> {
+    let (_, first) = read(words, Valued(valued), true);
+    if words.get(first).and_then(Field::known) == Some(*word) {
+        return Some((first, true));
+    }
+    let (mut may_be_value, mut left) = (false, 0_usize);
+    for (at, field) in words.iter().enumerate() {
+        let text = field.begins();
+        let group =
+            GROUPS.iter().find(|(of, name, _)| of == program && field.known() == Some(*name));
+        if field.known() == Some(*word) {
+            return Some((at, false));
+        }
+        let is_option = text.starts_with(['-', '+']) || !field.is_known();
+        if let Some((_, _, more)) = group {
+            left += more + 1;
+        }
+        if !is_option && !may_be_value {
+            left = left.checked_sub(1)?;
+        }
+        may_be_value = is_option && !text.contains('=') && text != "--";
+    }
+    None
 }
 
 /// A word into which something is put that is not known.

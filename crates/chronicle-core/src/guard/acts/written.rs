@@ -249,7 +249,8 @@ fn script_of(content: &Field) -> String {
         | Piece::Listed(_)
         | Piece::Temp
         | Piece::Name
-        | Piece::Part => "$_".to_owned(),
+        | Piece::Part
+        | Piece::Cut(_) => "$_".to_owned(),
     };
     content.pieces.iter().map(part).collect()
 }

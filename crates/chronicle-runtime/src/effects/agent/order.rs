@@ -17,7 +17,6 @@ use crate::agents::{self, GivenFile, Order};
 use crate::effects::Context;
 use crate::environment;
 use crate::ledger::{ArtifactId, Ledger as _};
-use crate::process;
 use crate::regular::{self, Links};
 
 /// What an agent that Chronicle itself was started from leaves in the environment: another one would take itself for a part of it.
@@ -45,7 +44,8 @@ pub(in crate::effects) fn works_in(
     found.map(Path::to_owned).map_err(|error| cannot_start(error.to_string()))
 }
 
-pub(super) fn order(context: &Context, work: Work, works_in: &Path) -> Order {
+/// `chronicle` is our own program, as the agent reaches it.
+pub(super) fn order(context: &Context, work: Work, works_in: &Path, chronicle: PathBuf) -> Order {
     Order {
         handover: handover(context, &work),
         run: context.folder.id.clone(),
@@ -62,7 +62,7 @@ pub(super) fn order(context: &Context, work: Work, works_in: &Path) -> Order {
         tools: work.tools,
         targets: work.targets,
         project: works_in.to_owned(),
-        chronicle: process::executable_for_others(&context.chronicle),
+        chronicle,
         run_folder: context.folder.path.clone(),
         secret: context.secrets.issue(work.intent.attempt),
         nonce: Uuid::new_v4().to_string(),

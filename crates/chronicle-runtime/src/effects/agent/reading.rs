@@ -11,15 +11,16 @@ use chronicle_core::event::signal::{self, Signal};
 use chronicle_core::event::{Call, CrashClass, Verdict};
 use chronicle_core::guard::Judgement;
 
-use super::AgentShared;
 use super::bills::Bills;
 use super::held::{Held, goes_on, is_between, piece};
 use super::verdicts::{Leave, Said, Verdicts};
+use super::{AgentShared, ShownCall};
 use crate::activity::Bit;
 use crate::agents::{RawCall, Seen, not_kept};
 use crate::effects::STOP_GRACE;
 use crate::effects::transcript::From;
 use crate::process::{Control, OutputLines, ReadLine};
+use crate::walls;
 
 /// Lines in a row that mean nothing before the agent is taken for something else.
 const NOT_UNDERSTOOD_MAX: u32 = 1_000;
@@ -39,6 +40,8 @@ pub(super) struct AgentReader<'a> {
     verdicts: Verdicts,
     /// The call whose end comes next, if nobody was asked about it.
     unasked: Option<(Call, Judgement)>,
+    /// What the result of a call in this line says about a wall that stopped it.
+    stopped: Option<String>,
     bills: Bills,
     /// Lines that are not in the transcript yet.
     held: Held,
@@ -56,6 +59,7 @@ impl<'a> AgentReader<'a> {
             retries: 0,
             verdicts: Verdicts::default(),
             unasked: None,
+            stopped: None,
             bills: Bills::default(),
             held: Held::default(),
             said: Stream::default(),
@@ -116,6 +120,11 @@ impl<'a> AgentReader<'a> {
             self.held.pass(From::Supervisor, &line, redactor, transcript);
         }
         self.shared.look_at_proof();
+        self.stopped = all
+            .iter()
+            .any(|seen| matches!(seen, Seen::ToolEnd { .. }))
+            .then(|| walls::refusal(&redacted))
+            .flatten();
         for seen in all {
             // What else its line says is not heard: a call that it asks for would be answered.
             if self.shared.last_words().is_over() {
@@ -245,12 +254,13 @@ impl<'a> AgentReader<'a> {
             return self
                 .breach(format!("the id `{id}` is used for a call while another one waits"));
         }
-        let judged = self.shared.judge(&raw);
+        let (judged, leads) = self.shared.judge_and_look(&raw);
         // Before it is reported: a person's answer may arrive through the driver before this returns.
         let may_wait = matches!(judged, Judgement::Ask { .. });
         if may_wait {
             self.verdicts.hold(&call);
-            self.shared.waits(&raw);
+            let shown = ShownCall { raw: raw.clone(), judged: judged.clone(), leads };
+            self.shared.waits(shown);
             self.shared.voice.asks(&id);
             self.shared.watchdog.asks(&id);
         }
@@ -260,6 +270,7 @@ impl<'a> AgentReader<'a> {
             return;
         }
         if may_wait {
+            self.shared.waits_no_more(&id);
             self.shared.voice.forget(&id);
             self.shared.watchdog.answered(&id);
         }
@@ -333,7 +344,16 @@ impl<'a> AgentReader<'a> {
 
     fn tool_ended(&mut self, call: String, ok: bool) {
         self.needs_leave(&call, ok);
+        self.hits_wall(&call);
         self.shared.reporter.tell(AttemptReport::ToolEnded { call, ok });
+    }
+
+    /// Tells that a wall stopped a call, if its result shows it.
+    fn hits_wall(&mut self, call: &str) {
+        if let Some(said) = self.stopped.take() {
+            let call = Some(call.to_owned());
+            self.shared.reporter.tell(AttemptReport::WallHit { call, said });
+        }
     }
 
     /// What goes on has begun, so it needs leave as what has ended does.

@@ -17,23 +17,88 @@ pub(super) const ALWAYS_WRITABLE: &[&str] = &[
     "/proc",
 ];
 
-/// Folders of a known agent, below the user's home.
+/// Where a known agent keeps its things, below the user's home. Settings, hooks, extensions and programs in it are started by the user's own
+/// sessions, outside of any wall: no worker may change them.
 pub(super) struct OwnFolders {
     pub(super) agent: &'static str,
-    /// What it keeps of sessions, and its settings.
-    pub(super) folders: &'static [&'static str],
-    /// What it writes by itself although it also guards a run.
-    pub(super) written: &'static [&'static str],
+    /// The folder with its settings and sessions.
+    pub(super) folder: &'static str,
+    /// What of it a worker can change. A folder ends in `/`, and is made if it is missing.
+    pub(super) open: OpenIn,
+    /// Folders in it that are empty behind a wall, and can be written: the agent reads there what it runs.
+    pub(super) fresh: &'static [&'static str],
+}
+
+/// What of an agent's folder is open.
+pub(super) enum OpenIn {
+    /// Nothing but what is listed here.
+    Only(&'static [&'static str]),
+    /// All but this. What is missing of it is made, since what does not exist cannot be protected.
+    AllBut(&'static [&'static str]),
 }
 
 pub(super) const AGENTS: &[OwnFolders] = &[
     OwnFolders {
         agent: "claude",
-        folders: &[".claude", ".claude.json"],
-        written: &[".claude.json"],
+        folder: ".claude",
+        open: OpenIn::Only(&[
+            "projects/",
+            "sessions/",
+            "session-env/",
+            "todos/",
+            "file-history/",
+            "debug/",
+            "backups/",
+            ".credentials.json",
+            "history.jsonl",
+        ]),
+        fresh: &["shell-snapshots/"],
     },
-    OwnFolders { agent: "pi", folders: &[".pi/agent"], written: &[".pi/agent/settings.json"] },
-    OwnFolders { agent: "codex", folders: &[".codex"], written: &[] },
+    OwnFolders {
+        agent: "pi",
+        folder: ".pi/agent",
+        // It locks files beside them, so the folder itself stays open.
+        open: OpenIn::AllBut(&[
+            "settings.json",
+            "extensions/",
+            "bin/",
+            "npm/",
+            "git/",
+            "packages/",
+            "tools/",
+            "hooks/",
+            "skills/",
+            "prompts/",
+            "themes/",
+            "mcp.json",
+            "AGENTS.md",
+            "SYSTEM.md",
+            "APPEND_SYSTEM.md",
+        ]),
+        fresh: &[],
+    },
+    OwnFolders {
+        agent: "codex",
+        folder: ".codex",
+        open: OpenIn::AllBut(&[
+            "config.toml",
+            "hooks.json",
+            "AGENTS.md",
+            "prompts/",
+            "skills/",
+            "rules/",
+        ]),
+        fresh: &[],
+    },
+];
+
+/// The logins of agents, below the user's home. Those of other agents than the one that works are hidden, each by its agent's name.
+pub(super) const LOGINS: &[(&str, &str)] = &[
+    ("claude", ".claude/.credentials.json"),
+    ("pi", ".pi/agent/auth.json"),
+    ("codex", ".codex/auth.json"),
+    ("gemini", ".gemini/oauth_creds.json"),
+    ("opencode", ".local/share/opencode/auth.json"),
 ];
 
 /// Downloads of package managers and caches of compilers, below the user's home. They are made if they are missing, as the tools do.
@@ -133,6 +198,50 @@ pub(super) const SECRETS: &[Secret] = &[
     Secret::of("netrc", &[".netrc"]),
     Secret::of("cargo", &[".cargo/credentials.toml", ".cargo/credentials"]),
     Secret::of("pypi", &[".pypirc"]),
+    Secret::of("gem", &[".gem/credentials", ".local/share/gem/credentials"]),
+    Secret::of(
+        "databases",
+        &[".pgpass", ".my.cnf", ".mylogin.cnf", ".dbshell", ".snowsql", ".databrickscfg"],
+    ),
+    Secret::of(
+        "clouds",
+        &[
+            ".oci",
+            ".fly",
+            ".config/doctl",
+            ".config/hcloud",
+            ".config/linode-cli",
+            ".config/scw",
+            ".config/stripe",
+            ".config/heroku",
+            ".config/netlify",
+            ".config/vercel",
+            ".local/share/com.vercel.cli",
+            ".wrangler",
+            ".config/.wrangler",
+            ".boto",
+            ".s3cfg",
+            ".sentryclirc",
+        ],
+    ),
+    Secret::of(
+        "models",
+        &[".cache/huggingface/token", ".huggingface", ".kaggle", ".config/github-copilot"],
+    ),
+    Secret::of("age", &[".config/age", ".age"]),
+    Secret::of(
+        "history",
+        &[
+            ".bash_history",
+            ".zsh_history",
+            ".local/share/fish/fish_history",
+            ".python_history",
+            ".node_repl_history",
+            ".psql_history",
+            ".mysql_history",
+            ".sqlite_history",
+        ],
+    ),
     Secret::of("terraform", &[".terraform.d/credentials.tfrc.json"]),
     Secret::of("vault", &[".vault-token"]),
     Secret::of("op", &[".config/op"]),
@@ -149,3 +258,18 @@ pub(super) const SECRETS: &[Secret] = &[
         ],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use chronicle_core::definition::walls::OPENABLE;
+
+    use super::{LOGINS, SECRETS};
+
+    /// Whoever writes a name into a file is told of all of them, and each opens something.
+    #[test]
+    fn definitions_know_the_names_of_all_that_is_hidden() {
+        let logins = LOGINS.iter().map(|(agent, _)| *agent);
+        let names: Vec<&str> = SECRETS.iter().map(|secret| secret.name).chain(logins).collect();
+        assert_eq!(names, OPENABLE);
+    }
+}

@@ -12,6 +12,7 @@
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod end;
 #[cfg(target_os = "linux")]
 mod linux;
 mod lists;
@@ -21,14 +22,16 @@ mod usual;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub use chronicle_core::definition::walls::{WallFiles, WallNetwork as Network};
 use serde::{Deserialize, Serialize};
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{init, outer, probe};
+pub use elsewhere::{NeverWalled as Walled, init, outer, probe, raise, wall_command};
+pub use end::{WallEnd, WallError};
 #[cfg(target_os = "linux")]
-pub use linux::{WallEnd, WallError, Walled, init, outer, probe, raise, wall_command};
+pub use linux::{Walled, init, outer, probe, raise, wall_command};
 pub use refusal::{WallRefusal, WallStep};
-pub use usual::{PlanError, ProjectGit, WallFiles, WallPlan, usual};
+pub use usual::{PlanError, ProjectGit, WallPlan, made_for, usual, usual_folder};
 
 /// Exit code of a wall that was not put up. Nothing ran.
 pub const REFUSED: u8 = 125;
@@ -45,6 +48,9 @@ pub struct Wall {
     /// Those that are empty behind the wall. What another list names below them stays as it is. Only mounts hold them.
     #[serde(with = "as_os")]
     pub hidden: Vec<PathBuf>,
+    /// Folders that are empty behind the wall, and can be written: what is written there is gone with it. Only mounts hold them.
+    #[serde(with = "as_os", default)]
+    pub fresh: Vec<PathBuf>,
     /// Folders that are made before the wall stands, since what does not exist can neither be opened nor protected.
     #[serde(with = "as_os")]
     pub made: Vec<PathBuf>,
@@ -57,17 +63,6 @@ pub struct Wall {
     pub processes: Option<u64>,
     /// Which layers it is made of.
     pub layers: WallLayers,
-}
-
-/// Whether there is a network behind a wall.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    /// The one that the machine has.
-    #[default]
-    On,
-    /// A loopback of its own, where nobody else is. Landlock alone only refuses TCP.
-    Off,
 }
 
 /// What a wall is made of: of what is asked for, and of what stands.

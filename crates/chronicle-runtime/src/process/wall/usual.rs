@@ -5,18 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use chronicle_core::guard::GUARDS;
 use thiserror::Error;
 
-use super::lists::{AGENTS, ALWAYS_WRITABLE, CACHE_FILES, CACHES, SECRETS, Secret};
-use super::{Network, Wall, WallLayers};
-
-/// Whether a phase may change the project.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WallFiles {
-    /// It may not, except for `paths`.
-    Read,
-    /// It may, except for what guards the run.
-    #[default]
-    Write,
-}
+use super::lists::{
+    AGENTS, ALWAYS_WRITABLE, CACHE_FILES, CACHES, LOGINS, OpenIn, OwnFolders, SECRETS, Secret,
+};
+use super::{Network, Wall, WallFiles, WallLayers};
 
 /// Where a project has its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +35,8 @@ pub struct WallPlan<'a> {
     pub home: &'a Path,
     /// The user's number, which is in the names of some sockets.
     pub uid: u32,
-    /// A folder for temporary files.
-    pub tmp: &'a Path,
+    /// Folders for temporary files.
+    pub tmp: &'a [PathBuf],
     /// The folder of the user's session (`XDG_RUNTIME_DIR`), where its daemons listen.
     pub session: Option<&'a Path>,
     /// The kind of agent.
@@ -56,11 +48,13 @@ pub struct WallPlan<'a> {
     /// Whether the project can be changed.
     pub files: WallFiles,
     /// What else can be changed behind it.
-    pub paths: &'a [&'a str],
+    pub paths: &'a [String],
+    /// Folders of Chronicle's own outside of the project, which nothing opens.
+    pub own: &'a [PathBuf],
     /// What else is to be hidden.
-    pub hide: &'a [&'a str],
+    pub hide: &'a [String],
     /// Names of what is not hidden.
-    pub open: &'a [&'a str],
+    pub open: &'a [String],
     /// Whether there is a network.
     pub network: Network,
     /// Most processes and threads behind it.
@@ -96,8 +90,11 @@ fn known() -> String {
 
 /// The wall for a plan.
 pub fn usual(plan: &WallPlan<'_>) -> Result<Wall, PlanError> {
-    if let Some(name) = plan.open.iter().find(|name| SECRETS.iter().all(|it| it.name != **name)) {
-        return Err(PlanError::UnknownName((*name).to_owned()));
+    let is_known = |name: &String| {
+        SECRETS.iter().any(|it| it.name == name) || LOGINS.iter().any(|(agent, _)| agent == name)
+    };
+    if let Some(name) = plan.open.iter().find(|name| !is_known(name)) {
+        return Err(PlanError::UnknownName(name.clone()));
     }
     let opened = plan.paths.iter().map(|path| plan.opened(path)).collect::<Result<Vec<_>, _>>()?;
     let asked = plan.hide.iter().map(|path| plan.hidden(path)).collect::<Result<Vec<_>, _>>()?;
@@ -105,6 +102,7 @@ pub fn usual(plan: &WallPlan<'_>) -> Result<Wall, PlanError> {
         writable: plan.writable(),
         read_only: plan.read_only(),
         hidden: asked,
+        fresh: plan.fresh(),
         made: plan.made(),
         worked_in: plan.worked_in(),
         network: plan.network,
@@ -119,10 +117,31 @@ pub fn usual(plan: &WallPlan<'_>) -> Result<Wall, PlanError> {
     Ok(wall)
 }
 
+/// What a known agent needs below its folder before it is started: folders, and files that must exist to be protected.
+pub fn made_for(agent: &str) -> Vec<(&'static str, bool)> {
+    let Some(own) = of(agent) else { return Vec::new() };
+    let is_folder = |name: &'static str| (name.trim_end_matches('/'), name.ends_with('/'));
+    let listed = match own.open {
+        // Files come into being when the agent writes them, or stay closed.
+        OpenIn::Only(names) => names.iter().copied().filter(|name| name.ends_with('/')).collect(),
+        OpenIn::AllBut(names) => names.to_vec(),
+    };
+    listed.into_iter().chain(own.fresh.iter().copied()).map(is_folder).collect()
+}
+
+/// The folder of a known agent, below the user's home.
+pub fn usual_folder(agent: &str) -> Option<&'static str> {
+    of(agent).map(|own| own.folder)
+}
+
+fn of(agent: &str) -> Option<&'static OwnFolders> {
+    AGENTS.iter().find(|it| it.agent == agent)
+}
+
 impl WallPlan<'_> {
     fn writable(&self) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = ALWAYS_WRITABLE.iter().map(PathBuf::from).collect();
-        all.push(self.tmp.to_owned());
+        all.extend(self.tmp.iter().cloned());
         if self.files == WallFiles::Write {
             all.push(self.project.to_owned());
             if let ProjectGit::Elsewhere { folder, common } = self.git {
@@ -134,13 +153,20 @@ impl WallPlan<'_> {
         all
     }
 
-    /// The agent's own folders: those that it was told, else the usual ones.
+    /// The agent's main folder: the one that it was told, else the usual one.
+    fn main_folder(&self) -> Option<PathBuf> {
+        let usual = || usual_folder(self.agent).map(|folder| self.home.join(folder));
+        self.agent_folders.first().cloned().or_else(usual)
+    }
+
+    /// What of the agent's own folders can be changed: of the main one what it needs, the others as a whole.
     fn agent_folders(&self) -> Vec<PathBuf> {
-        if !self.agent_folders.is_empty() {
-            return self.agent_folders.to_vec();
-        }
-        let own = AGENTS.iter().filter(|it| it.agent == self.agent);
-        own.flat_map(|it| it.folders).map(|folder| self.home.join(folder)).collect()
+        let Some(main) = self.main_folder() else { return Vec::new() };
+        let opened = match of(self.agent).map(|own| &own.open) {
+            Some(OpenIn::Only(names)) => names.iter().map(|name| main.join(name)).collect(),
+            Some(OpenIn::AllBut(_)) | None => vec![main],
+        };
+        opened.into_iter().chain(self.agent_folders.iter().skip(1).cloned()).collect()
     }
 
     /// What guards a run, wherever it could be changed.
@@ -155,14 +181,31 @@ impl WallPlan<'_> {
             all.push(folder.join("config.worktree"));
             all.push(folder.join("commondir"));
         }
-        let own = self.agent_folders();
-        let written: Vec<PathBuf> =
-            AGENTS.iter().flat_map(|it| it.written).map(|path| self.home.join(path)).collect();
-        let in_own = guards().map(|path| self.home.join(path));
-        all.extend(in_own.filter(|path| {
-            own.iter().any(|folder| path.starts_with(folder)) && !written.contains(path)
-        }));
+        if self.files == WallFiles::Read {
+            // It may lie in a folder that can be written.
+            all.push(self.project.to_owned());
+        }
+        all.extend(self.guards_of_agent());
         all
+    }
+
+    /// What of the agent's main folder no worker may change, wherever it lies.
+    fn guards_of_agent(&self) -> Vec<PathBuf> {
+        let (Some(own), Some(main)) = (of(self.agent), self.main_folder()) else {
+            return Vec::new();
+        };
+        match own.open {
+            OpenIn::Only(_) => vec![main],
+            OpenIn::AllBut(names) => names.iter().map(|name| main.join(name)).collect(),
+        }
+    }
+
+    /// What is empty behind the wall, and can be written.
+    fn fresh(&self) -> Vec<PathBuf> {
+        let (Some(own), Some(main)) = (of(self.agent), self.main_folder()) else {
+            return Vec::new();
+        };
+        own.fresh.iter().map(|name| main.join(name)).collect()
     }
 
     /// What must exist before the wall stands: caches, which tools would make, and folders that a worker must not make itself.
@@ -192,7 +235,7 @@ impl WallPlan<'_> {
     fn add_secrets(&self, wall: &mut Wall) {
         wall.hidden.extend(self.session.map(Path::to_owned));
         for secret in SECRETS {
-            let is_open = self.open.contains(&secret.name);
+            let is_open = self.open.iter().any(|name| name == secret.name);
             let in_session = self
                 .session
                 .into_iter()
@@ -206,6 +249,10 @@ impl WallPlan<'_> {
                 wall.hidden.extend(self.places(secret).chain(sockets));
             }
         }
+        let logins = LOGINS.iter().filter(|(agent, _)| {
+            *agent != self.agent && !self.open.iter().any(|name| name == agent)
+        });
+        wall.hidden.extend(logins.map(|(_, path)| self.home.join(path)));
         let unnamed =
             self.sockets.iter().filter(|(name, _)| SECRETS.iter().all(|it| it.name != *name));
         wall.hidden.extend(unnamed.map(|(_, path)| path.clone()));
@@ -225,7 +272,8 @@ impl WallPlan<'_> {
         if is_at_or_above(self.home) || path != self.project && is_at_or_above(self.project) {
             return Err(PlanError::OpensAll(said.to_owned()));
         }
-        if path.starts_with(self.project.join(".chronicle")) {
+        let is_own = self.own.iter().any(|own| path.starts_with(own));
+        if is_own || path.starts_with(self.project.join(".chronicle")) {
             return Err(PlanError::OpensRecord(said.to_owned()));
         }
         Ok(path)
@@ -234,7 +282,8 @@ impl WallPlan<'_> {
     fn hidden(&self, said: &str) -> Result<PathBuf, PlanError> {
         let path = self.whole(said)?;
         let needed =
-            [self.project, self.tmp].into_iter().map(Path::to_owned).chain(self.agent_folders());
+            self.tmp.iter().cloned().chain([self.project.to_owned()]).chain(self.agent_folders());
+        let needed = needed.chain(self.main_folder());
         let needed = needed.chain(ALWAYS_WRITABLE.iter().map(PathBuf::from));
         if needed.into_iter().any(|place| place == path) || path == Path::new("/") {
             return Err(PlanError::HidesWork(said.to_owned()));
@@ -263,13 +312,23 @@ mod tests {
 
     use super::*;
 
+    fn tmp() -> &'static [PathBuf] {
+        static TMP: std::sync::LazyLock<Vec<PathBuf>> =
+            std::sync::LazyLock::new(|| vec!["/tmp/a1".into()]);
+        &TMP
+    }
+
+    fn texts(of: &[&str]) -> Vec<String> {
+        of.iter().map(|it| (*it).to_owned()).collect()
+    }
+
     fn plan() -> WallPlan<'static> {
         WallPlan {
             project: Path::new("/home/ann/project"),
             git: ProjectGit::Own,
             home: Path::new("/home/ann"),
             uid: 1000,
-            tmp: Path::new("/tmp/a1"),
+            tmp: tmp(),
             session: Some(Path::new("/run/user/1000")),
             agent: "claude",
             agent_folders: &[],
@@ -277,6 +336,7 @@ mod tests {
             files: WallFiles::Write,
             paths: &[],
             hide: &[],
+            own: &[],
             open: &[],
             network: Network::On,
             processes: None,
@@ -321,8 +381,15 @@ mod tests {
                 /proc
                 /tmp/a1
                 /home/ann/project
-                /home/ann/.claude
-                /home/ann/.claude.json
+                /home/ann/.claude/projects/
+                /home/ann/.claude/sessions/
+                /home/ann/.claude/session-env/
+                /home/ann/.claude/todos/
+                /home/ann/.claude/file-history/
+                /home/ann/.claude/debug/
+                /home/ann/.claude/backups/
+                /home/ann/.claude/.credentials.json
+                /home/ann/.claude/history.jsonl
                 /home/ann/.npm
                 /home/ann/.cache
                 /home/ann/.cargo/registry
@@ -364,10 +431,7 @@ mod tests {
                 /home/ann/project/.git/config.worktree
                 /home/ann/project/.git/info/attributes
                 /home/ann/project/.git/commondir
-                /home/ann/.claude/settings.json
-                /home/ann/.claude/settings.local.json
-                /home/ann/.claude/hooks
-                /home/ann/.claude/plugins
+                /home/ann/.claude
 
                 hidden
                 /run/user/1000
@@ -418,6 +482,44 @@ mod tests {
                 /home/ann/.cargo/credentials.toml
                 /home/ann/.cargo/credentials
                 /home/ann/.pypirc
+                /home/ann/.gem/credentials
+                /home/ann/.local/share/gem/credentials
+                /home/ann/.pgpass
+                /home/ann/.my.cnf
+                /home/ann/.mylogin.cnf
+                /home/ann/.dbshell
+                /home/ann/.snowsql
+                /home/ann/.databrickscfg
+                /home/ann/.oci
+                /home/ann/.fly
+                /home/ann/.config/doctl
+                /home/ann/.config/hcloud
+                /home/ann/.config/linode-cli
+                /home/ann/.config/scw
+                /home/ann/.config/stripe
+                /home/ann/.config/heroku
+                /home/ann/.config/netlify
+                /home/ann/.config/vercel
+                /home/ann/.local/share/com.vercel.cli
+                /home/ann/.wrangler
+                /home/ann/.config/.wrangler
+                /home/ann/.boto
+                /home/ann/.s3cfg
+                /home/ann/.sentryclirc
+                /home/ann/.cache/huggingface/token
+                /home/ann/.huggingface
+                /home/ann/.kaggle
+                /home/ann/.config/github-copilot
+                /home/ann/.config/age
+                /home/ann/.age
+                /home/ann/.bash_history
+                /home/ann/.zsh_history
+                /home/ann/.local/share/fish/fish_history
+                /home/ann/.python_history
+                /home/ann/.node_repl_history
+                /home/ann/.psql_history
+                /home/ann/.mysql_history
+                /home/ann/.sqlite_history
                 /home/ann/.terraform.d/credentials.tfrc.json
                 /home/ann/.vault-token
                 /home/ann/.config/op
@@ -428,6 +530,10 @@ mod tests {
                 /home/ann/.config/chromium
                 /home/ann/.config/BraveSoftware
                 /home/ann/.config/microsoft-edge
+                /home/ann/.pi/agent/auth.json
+                /home/ann/.codex/auth.json
+                /home/ann/.gemini/oauth_creds.json
+                /home/ann/.local/share/opencode/auth.json
 
                 made
                 /home/ann/.npm
@@ -449,7 +555,8 @@ mod tests {
     #[test]
     fn a_phase_that_only_reads_has_no_project_to_write_but_what_it_names() {
         let wall =
-            usual(&WallPlan { files: WallFiles::Read, paths: &["target"], ..plan() }).unwrap();
+            usual(&WallPlan { files: WallFiles::Read, paths: &texts(&["target"]), ..plan() })
+                .unwrap();
         assert!(!is(&wall.writable, "/home/ann/project"));
         assert!(is(&wall.writable, "/home/ann/project/target") && is(&wall.writable, "/tmp/a1"));
         assert!(!is(&wall.made, "/home/ann/project/.git/hooks"));
@@ -480,7 +587,7 @@ mod tests {
             ("ssh", PathBuf::from("/tmp/ssh-x/agent.1")),
             ("editor", PathBuf::from("/tmp/vscode.sock")),
         ];
-        let open = WallPlan { open: &["docker", "ssh"], sockets: &sockets, ..plan() };
+        let open = WallPlan { open: &texts(&["docker", "ssh"]), sockets: &sockets, ..plan() };
         let wall = usual(&open).unwrap();
         assert!(!is(&wall.hidden, "/run/docker.sock") && !is(&wall.hidden, "/home/ann/.ssh"));
         assert!(
@@ -495,8 +602,11 @@ mod tests {
 
     #[test]
     fn paths_open_what_is_protected_and_hidden_if_they_name_it() {
-        let wall = usual(&WallPlan { paths: &[".git/config", "~/.gnupg", "~/exports/"], ..plan() })
-            .unwrap();
+        let wall = usual(&WallPlan {
+            paths: &texts(&[".git/config", "~/.gnupg", "~/exports/"]),
+            ..plan()
+        })
+        .unwrap();
         assert!(!is(&wall.read_only, "/home/ann/project/.git/config"));
         assert!(!is(&wall.hidden, "/home/ann/.gnupg") && is(&wall.writable, "/home/ann/.gnupg"));
         assert!(
@@ -510,13 +620,18 @@ mod tests {
         let pi = usual(&WallPlan { agent: "pi", ..plan() }).unwrap();
         assert!(is(&pi.writable, "/home/ann/.pi/agent") && !is(&pi.writable, "/home/ann/.claude"));
         assert!(is(&pi.read_only, "/home/ann/.pi/agent/extensions"));
-        assert!(
-            !is(&pi.read_only, "/home/ann/.pi/agent/settings.json"),
-            "it writes that one at its start"
-        );
+        assert!(is(&pi.read_only, "/home/ann/.pi/agent/settings.json"));
         let told = [PathBuf::from("/tmp/a1/claude")];
         let told = usual(&WallPlan { agent_folders: &told, ..plan() }).unwrap();
-        assert!(is(&told.writable, "/tmp/a1/claude") && !is(&told.writable, "/home/ann/.claude"));
+        assert!(is(&told.writable, "/tmp/a1/claude/projects"));
+        assert!(
+            is(&told.read_only, "/tmp/a1/claude")
+                && is(&told.fresh, "/tmp/a1/claude/shell-snapshots")
+        );
+        assert!(!told.writable.iter().any(|path| path.starts_with("/home/ann/.claude")));
+        // Its own login is open to it, those of others are not there.
+        assert!(is(&pi.hidden, "/home/ann/.claude/.credentials.json"));
+        assert!(!is(&pi.hidden, "/home/ann/.pi/agent/auth.json"));
         let other = usual(&WallPlan { agent: "command", ..plan() }).unwrap();
         assert!(!other.writable.iter().any(|path| path.ends_with(".claude")));
     }
@@ -524,6 +639,7 @@ mod tests {
     #[test]
     fn plans_that_leave_nothing_of_a_wall_are_refused() {
         let error = |paths: &[&str], hide: &[&str], open: &[&str]| {
+            let (paths, hide, open) = (&texts(paths), &texts(hide), &texts(open));
             usual(&WallPlan { paths, hide, open, ..plan() }).unwrap_err().to_string()
         };
         for path in ["/", "~", "~/", "/home", "/home/ann"] {

@@ -202,7 +202,11 @@ impl Sim<'_> {
             9..=11 => self.turn_in_circles(id),
             // In place of one of the many calls.
             0 => self.say(id, AttemptReport::GuardUnproven { why: "no hook".to_owned() }),
-            1..=4 => self.call_tool(id),
+            1 => {
+                let said = "touch: x: Read-only file system".to_owned();
+                self.say(id, AttemptReport::WallHit { call: Some("c1".to_owned()), said });
+            }
+            2..=4 => self.call_tool(id),
             12 => self.say(id, AttemptReport::ToolWentOn { call: "c1".to_owned() }),
             13..=17 => self.say(id, AttemptReport::ToolEnded { call: "c1".to_owned(), ok: true }),
             18..=21 => {

@@ -77,6 +77,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
+        walls: None,
         carried: None,
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use chronicle_core::base::ids::{AttemptId, Cause};
 use chronicle_core::engine::work::work;
+use chronicle_core::event::WallsFound;
 use chronicle_core::event::input::{
     Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
 };
@@ -96,6 +97,18 @@ enum Kill {
     InDisk,
 }
 
+/// Supervisors of different machines: with walls, with one layer, without, and one that did not look.
+fn walls_found(pid: u32) -> Option<WallsFound> {
+    let (namespaces, landlock) = (pid % 4 == 1, pid % 4 < 3);
+    let off = pid.is_multiple_of(7);
+    (!pid.is_multiple_of(5)).then(|| WallsFound {
+        namespaces,
+        landlock,
+        off,
+        ..WallsFound::default()
+    })
+}
+
 impl Sim<'_> {
     /// Starts a supervisor, as `run` and `resume` do.
     pub(super) fn launch(&mut self) -> Checked {
@@ -115,7 +128,7 @@ impl Sim<'_> {
             self.look()?;
         }
         // Some know how to tell people. Not by chance of the dice: those that are kept fall as they fell.
-        let introduction = run.introduce(&who, pid.is_multiple_of(2));
+        let introduction = run.introduce(&who, pid.is_multiple_of(2), walls_found(pid));
         let epoch = self.epoch_of(&introduction)?;
         let command = if run.state().run.is_none() {
             Command::Start(Box::new(self.shape.start.clone()))

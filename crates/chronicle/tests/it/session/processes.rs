@@ -19,10 +19,32 @@ pub(crate) fn agents(run: &str) -> Vec<u32> {
     of_run(run).into_iter().filter(|pid| second_word(*pid) == "scripted-agent").collect()
 }
 
-/// Its living agents, whatever their program: what the keepers started.
+/// Its living agents, whatever their program: what the keepers started, or the first processes of their walls.
 pub(crate) fn workers(run: &str) -> Vec<u32> {
-    let keepers = keepers(run);
-    of_run(run).into_iter().filter(|pid| keepers.contains(&parent(*pid))).collect()
+    let all = of_run(run);
+    let is_above = |pid: &u32| ["keeper", "wall", "wall-init"].contains(&&*second_word(*pid));
+    let above: Vec<u32> = all.iter().copied().filter(is_above).collect();
+    let is_below = |pid: &u32| above.contains(&parent(*pid)) && !above.contains(pid);
+    all.iter().copied().filter(is_below).collect()
+}
+
+/// Every living process whose folder this is.
+pub(crate) fn working_in(folder: &std::path::Path) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_there =
+        |pid: &u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it == folder);
+    ids.filter(|pid| is_alive(*pid) && is_there(pid)).collect()
+}
+
+/// The first processes of its walls, as they are called here.
+pub(crate) fn inits(run: &str) -> Vec<u32> {
+    of_run(run).into_iter().filter(|pid| second_word(*pid) == "wall-init").collect()
+}
+
+/// The outer sides of its walls.
+pub(crate) fn outers(run: &str) -> Vec<u32> {
+    of_run(run).into_iter().filter(|pid| second_word(*pid) == "wall").collect()
 }
 
 fn parent(pid: u32) -> u32 {

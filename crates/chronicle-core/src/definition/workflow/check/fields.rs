@@ -269,9 +269,12 @@ impl<'d, 'p> Fields<'d, 'p> {
             | Kind::Pairs
             | Kind::Env
             | Kind::EnvNames
+            | Kind::TextsNot(_)
+            | Kind::Choices(_)
             | Kind::Flag
             | Kind::Count
             | Kind::Positive
+            | Kind::UpTo(_)
             | Kind::Decimal
             | Kind::Duration
             | Kind::DurationOrNone

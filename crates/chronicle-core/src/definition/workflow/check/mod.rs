@@ -17,6 +17,7 @@ mod steps;
 mod tools;
 mod unsupported;
 pub(crate) mod values;
+mod walls;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,6 +104,9 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     if let Some(initial) = initial {
         begin_at(&mut workflow, &initial, problems);
     }
+    if upon.format == Format::Native {
+        walls::follow_tools(&mut workflow);
+    }
     reach::judge(&workflow, &origins, problems);
     fallback::judge(&workflow, draft, problems);
     // Only our own format is strict about words in braces; files of other programs may use braces for something else.
@@ -142,6 +146,7 @@ fn read_head(fields: &mut Fields<'_, '_>, upon: Upon<'_>, limits: Limits) -> Wor
         cleanup: fields.texts("cleanup").unwrap_or_default(),
         env,
         env_names,
+        walls: walls::read(fields),
         loopable: fields.forgiving(upon, |fields| fields.flag("loopable")).unwrap_or(false),
         templates,
     }

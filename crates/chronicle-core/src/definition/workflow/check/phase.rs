@@ -7,7 +7,7 @@ use super::super::problem::{Finding, NOT_PLAIN, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
-use super::{Upon, env, misplaced, shared, steps, tools};
+use super::{Upon, env, misplaced, shared, steps, tools, walls};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::base::quote::is_deceptive;
 use crate::definition::workflow::{CHANGED_FILES, SIGNALS, THINKING, signal_named};
@@ -233,6 +233,7 @@ fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     phase.verify = fields.texts("verify").unwrap_or_default();
     phase.cleanup = fields.texts("cleanup").unwrap_or_default();
     (phase.env, phase.env_names) = env::read(fields);
+    phase.walls = walls::read(fields);
     phase.budget = shared::budget(fields);
     phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
     phase.session = fields.choice("session", SESSIONS).unwrap_or_default();

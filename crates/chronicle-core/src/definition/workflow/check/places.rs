@@ -5,9 +5,9 @@ use super::super::model::Workflow;
 use crate::base::ids::PhaseId;
 
 /// Workflow fields that are checked elsewhere.
-const OF_WORKFLOW: [&str; 5] = ["agent", "commandName", "name", "limits", "guards"];
+const OF_WORKFLOW: [&str; 6] = ["agent", "commandName", "name", "limits", "guards", "walls"];
 /// Phase fields that are checked elsewhere.
-const OF_PHASE: [&str; 4] = ["agent", "fallback", "persona", "id"];
+const OF_PHASE: [&str; 5] = ["agent", "fallback", "persona", "id", "walls"];
 
 /// Positions of the fields of one workflow.
 #[derive(Debug, Clone, PartialEq)]

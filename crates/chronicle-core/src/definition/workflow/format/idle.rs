@@ -70,7 +70,7 @@ pub(crate) const IDLE: [Idle; 3] = [
         implied_by: &["workflow", "subworkflow"],
         // The word with which the workflow inside ends is looked up in them.
         used: &["outcomes"],
-        others: &["cleanup", "env", "timeout_minutes"],
+        others: &["cleanup", "env", "walls", "timeout_minutes"],
         limits: &[
             "retries",
             "nudges",
@@ -93,7 +93,7 @@ pub(crate) const IDLE: [Idle; 3] = [
         run: "human",
         implied_by: &[],
         used: &["instructions", "outcomes"],
-        others: &["budget", "env", "timeout_minutes"],
+        others: &["budget", "env", "walls", "timeout_minutes"],
         limits: &[
             "retries",
             "nudges",

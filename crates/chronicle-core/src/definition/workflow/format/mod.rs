@@ -9,6 +9,7 @@ mod idle;
 mod phase;
 mod reference;
 mod schema;
+mod walls;
 
 pub use reference::reference;
 pub use schema::schema;
@@ -16,6 +17,7 @@ pub use schema::schema;
 pub(crate) use idle::{IDLE, Idle};
 pub(crate) use phase::PHASE;
 use phase::TOOLS;
+pub(crate) use walls::WALLS;
 
 /// A map of the format and the fields that it may have.
 #[derive(Debug)]
@@ -71,11 +73,17 @@ pub(crate) enum Kind {
     EnvOr(&'static Shape),
     /// Names of environment variables, with `*` for any characters; a single one counts as a list.
     EnvNames,
+    /// A text, or a list of texts, that do not fit a pattern.
+    TextsNot(&'static str),
+    /// Some of some words; a single one counts as a list.
+    Choices(&'static [&'static str]),
     Flag,
     /// A whole number, 0 included.
     Count,
     /// A whole number above 0.
     Positive,
+    /// A whole number above 0, and at most this.
+    UpTo(u64),
     /// A number above 0.
     Decimal,
     /// A time above 0.
@@ -186,6 +194,12 @@ pub(crate) const WORKFLOW: Shape = Shape {
             Kind::EnvOr(&ENV),
             "",
             "The environment of workers and commands. A map of texts sets variables in addition to the user's; `{pass, drop, set}` also says which of the user's they get. A workflow inside another has its own; the same is true of `limits`, `cleanup`, `agent` and `model`.",
+        ),
+        field(
+            &["walls"],
+            Kind::Map(&WALLS),
+            "",
+            "What the operating system keeps workers and commands from. A workflow inside another has its own.",
         ),
         field(&["loopable"], Kind::Flag, "false", "Whether a worker may start the workflow over."),
         field(

@@ -1,6 +1,6 @@
 //! The fields of a phase.
 
-use super::{BUDGET, ENV, FieldInfo, Kind, LIMITS, Shape, field};
+use super::{BUDGET, ENV, FieldInfo, Kind, LIMITS, Shape, WALLS, field};
 use crate::definition::workflow::THINKING;
 
 const OUTCOMES: &str = "Where an outcome leads: `complete`, `pass`, `fail`, `gaps`, `crash`, `stuck`, `timeout`, `rejected`, `conflict`, `unverified`, or a word of `outcomes`. Without an edge of its own, `fail` or `gaps` at the end of a workflow fails it: the phase around it takes its own `on`, else the run fails.";
@@ -114,6 +114,12 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         Kind::EnvOr(&ENV),
         "",
         "The environment of its worker or its commands, and of `verify` and `cleanup`, beside what the workflow says.",
+    ),
+    field(
+        &["walls"],
+        Kind::Map(&WALLS),
+        "",
+        "What the operating system keeps its worker or its commands from, and `verify` and `cleanup`, beside what the workflow says.",
     ),
     field(&["budget"], Kind::Map(&BUDGET), "", "What this phase may spend."),
     field(

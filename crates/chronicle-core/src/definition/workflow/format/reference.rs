@@ -85,21 +85,25 @@ fn table(shape: &Shape, page: &mut String) {
 fn kind(of: &Kind) -> String {
     match of {
         Kind::Text | Kind::Free => "text".to_owned(),
-        Kind::Texts | Kind::EnvNames => "text or list".to_owned(),
+        Kind::Texts | Kind::EnvNames | Kind::TextsNot(_) => "text or list".to_owned(),
+        Kind::Choices(words) => format!("some of {}", in_code(words)),
         Kind::Pairs | Kind::Env => "map of texts".to_owned(),
         Kind::Flag => "`true`, `false`".to_owned(),
         Kind::Count => "number".to_owned(),
         Kind::Positive => "number above 0".to_owned(),
+        Kind::UpTo(most) => format!("number from 1 to {most}"),
         Kind::Decimal => "decimal number".to_owned(),
         Kind::Duration => "time".to_owned(),
         Kind::DurationOrNone => "time or `none`".to_owned(),
-        Kind::Choice(words) => {
-            words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-        }
+        Kind::Choice(words) => in_code(words),
         Kind::Map(shape) => format!("[{0}](#{0})", shape.name),
         Kind::EnvOr(shape) => format!("map of texts, or [{0}](#{0})", shape.name),
         Kind::PositiveOr(shape) => format!("number, or [{0}](#{0})", shape.name),
         Kind::List(shape) => format!("list of [{0}](#{0})", shape.name),
         Kind::Phases => "list or map of [phase](#phase)".to_owned(),
     }
+}
+
+fn in_code(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -166,14 +166,19 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         }),
         Kind::Env => env(),
         Kind::EnvOr(inner) => json!({ "anyOf": [env(), define(inner, definitions)] }),
-        Kind::EnvNames => {
-            let mut name = text;
-            name["not"] = json!({ "pattern": NO_ENV_PATTERN });
-            json!({ "anyOf": [name, { "type": "array", "items": name }] })
+        Kind::EnvNames => texts_not(text, NO_ENV_PATTERN),
+        Kind::TextsNot(pattern) => texts_not(text, pattern),
+        Kind::Choices(words) => {
+            json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "enum": words } }] })
         }
         Kind::Flag => json!({ "enum": [true, false, "true", "false"] }),
         Kind::Count => number("integer", "minimum", 0),
         Kind::Positive => number("integer", "minimum", 1),
+        Kind::UpTo(most) => {
+            let mut limited = number("integer", "minimum", 1);
+            limited["anyOf"][0]["maximum"] = json!(most);
+            limited
+        }
         Kind::Decimal => number("number", "exclusiveMinimum", 0),
         Kind::Duration => duration,
         Kind::DurationOrNone => json!({ "anyOf": [{ "const": "none" }, duration] }),
@@ -187,6 +192,12 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::List(inner) => json!({ "type": "array", "items": define(inner, definitions) }),
         Kind::Phases => phases(definitions),
     }
+}
+
+/// A text, or a list of them, that does not fit a pattern.
+fn texts_not(mut text: Value, pattern: &str) -> Value {
+    text["not"] = json!({ "pattern": pattern });
+    json!({ "anyOf": [text, { "type": "array", "items": text }] })
 }
 
 /// Variables and their values.

@@ -6,6 +6,7 @@
 //! The order matters. The death signal first, so that nothing stays if *outer* dies meanwhile. Mounts need rights, so they come before
 //! the rights go. Landlock comes last: behind it nobody can mount.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -22,16 +23,23 @@ use rustix::process::{
     setsid, wait,
 };
 
-use super::line::{WallReport, is_closed, receive, send, take_stdin};
+use super::line::{
+    WallReport, WallWord, WallWords, is_closed, let_go_of_output, receive, send, take_stdin,
+};
 use super::mounts::Put;
-use super::outer::{code, is_wanted};
+use super::outer::{code, enter_folder, is_wanted};
 use super::signals::{EarlySignals, Signals};
 use super::{At as _, landlocked, loopback, mounts, rights};
 use crate::process::exec::cannot_start;
 use crate::process::programs::find;
+use crate::process::sweep::{Process, count};
+use crate::process::table;
 use crate::process::wall::{
     Network, REFUSED, Wall, WallLayers, WallOrder, WallRefusal, WallStands, WallStep,
 };
+
+/// Our own process id.
+const INIT: u32 = 1;
 
 /// Runs PID 1 of a wall to its end.
 pub fn main(_args: &[OsString]) -> ExitCode {
@@ -51,10 +59,11 @@ fn serve() -> Option<ExitCode> {
     // Before the wall stands: whoever ends it meanwhile is to be heard.
     let early = EarlySignals::remember().ok()?;
     let done = put_up(&outer, &order).and_then(|stands| {
-        if !is_wanted(&line, stands)? {
+        let mut words = WallWords::default();
+        if !is_wanted(&line, &mut words, stands)? {
             return Ok(ExitCode::from(REFUSED));
         }
-        Ok(run(&line, &order, stdin, &early))
+        Ok(run(&line, words, &order, stdin, &early))
     });
     Some(done.unwrap_or_else(|refusal| {
         let _ = send(&line, &WallReport::Refused { refusal }, &[]);
@@ -73,7 +82,7 @@ fn put_up(outer: &UnixStream, order: &WallOrder) -> Result<WallStands, WallRefus
     let _ = setsid();
     let Put { missing, replaceable } = mounts::put_up(wall)?;
     // Again, by its path: the folder that this process is in lies on the mounts outside.
-    std::env::set_current_dir(&order.cwd).at(WallStep::Folder, &order.cwd.to_string_lossy())?;
+    enter_folder(order)?;
     if wall.network == Network::Off {
         loopback::up().at(WallStep::Loopback, "turning the loopback on")?;
     }
@@ -94,7 +103,13 @@ fn second_layer(wall: &Wall) -> Result<Option<u32>, WallRefusal> {
 }
 
 /// Starts the program, and ends with it.
-fn run(line: &UnixStream, order: &WallOrder, stdin: OwnedFd, early: &EarlySignals) -> ExitCode {
+fn run(
+    line: &UnixStream,
+    words: WallWords,
+    order: &WallOrder,
+    stdin: OwnedFd,
+    early: &EarlySignals,
+) -> ExitCode {
     let main = match start(order, stdin) {
         Ok(main) => main,
         Err((code, text)) => {
@@ -102,14 +117,21 @@ fn run(line: &UnixStream, order: &WallOrder, stdin: OwnedFd, early: &EarlySignal
             return ExitCode::from(code);
         }
     };
+    if let_go_of_output().is_err() {
+        return ExitCode::from(REFUSED);
+    }
     let Ok(signals) = Signals::block() else { return ExitCode::from(REFUSED) };
     for signal in early.came() {
         let _ = kill_process(main, signal);
     }
     // If watching fails, everything ends rather than being left unwatched.
     let Ok(end) = watch(main, &signals) else { return ExitCode::from(REFUSED) };
-    let strays = end_rest(&signals, Duration::from_millis(order.grace_ms));
     let (exit, signal) = (end.exit_status(), end.terminating_signal());
+    let _ = send(line, &WallReport::Left { code: exit, signal }, &[]);
+    let grace = Duration::from_millis(order.grace_ms);
+    // Said before the program could hear it, so it is here by now.
+    let asked = asked(line, words);
+    let strays = end_rest(&signals, grace, order.wall.layers.own_proc, &asked);
     let _ = send(line, &WallReport::Ended { code: exit, signal, strays }, &[]);
     ExitCode::from(code(end))
 }
@@ -144,29 +166,67 @@ fn watch(main: Pid, signals: &Signals) -> io::Result<WaitStatus> {
     }
 }
 
-/// Asks what is left to end, and gives it time. Returns how many there were. What then still runs is ended by the kernel when we end.
-fn end_rest(signals: &Signals, grace: Duration) -> u32 {
+/// Those that somebody outside has asked to end.
+fn asked(line: &UnixStream, mut words: WallWords) -> BTreeSet<Process> {
+    let mut all = BTreeSet::new();
+    while let Ok(Some(word)) = words.come(line) {
+        if let WallWord::Asked { these } = word {
+            all.extend(these.into_iter().map(|(pid, started)| Process { pid, started }));
+        }
+    }
+    all
+}
+
+/// Asks what is left to end, and gives it time. Returns how many there were, without those that others have asked and counted. What
+/// then still runs is ended by the kernel when we end.
+fn end_rest(signals: &Signals, grace: Duration, own_proc: bool, asked: &BTreeSet<Process>) -> u32 {
     // Reaped first: what has ended by itself was not left running.
     if !reap(|| ()) {
         return 0;
     }
+    let mut seen = left();
     let everybody = nix::unistd::Pid::from_raw(-1);
-    // A stopped process takes no notice until it goes on.
-    let _ = (kill(everybody, Name::SIGTERM), kill(everybody, Name::SIGCONT));
-    let (deadline, mut strays) = (Instant::now().checked_add(grace), 0_u32);
-    while reap(|| strays = strays.saturating_add(1))
+    if asked.is_empty() {
+        // A stopped process takes no notice until it goes on.
+        let _ = (kill(everybody, Name::SIGTERM), kill(everybody, Name::SIGCONT));
+    } else if own_proc {
+        ask_others(asked);
+    }
+    let (deadline, mut reaped) = (Instant::now().checked_add(grace), 0_u32);
+    while reap(|| reaped = reaped.saturating_add(1))
         && deadline.is_some_and(|at| Instant::now() < at)
     {
         if signals.wait(deadline).is_err() {
             break;
         }
     }
+    seen.extend(left());
     let _ = kill(everybody, Name::SIGKILL);
     // Every one of them is a child by now or has a parent that is being killed. The kernel waits for the rest.
     while wait_once() {
-        strays = strays.saturating_add(1);
+        reaped = reaped.saturating_add(1);
     }
-    strays
+    match (own_proc, asked.is_empty()) {
+        (true, _) => count(seen.difference(asked).count()),
+        // A `/proc` that is not ours lists everybody on the machine.
+        (false, true) => reaped,
+        (false, false) => 0,
+    }
+}
+
+/// Asks whoever has not been asked. Those that have may take a second time for impatience, and end without tidying up.
+fn ask_others(asked: &BTreeSet<Process>) {
+    let others = table::all().into_iter().map(|row| row.process).filter(|it| it.pid != INIT);
+    for process in others.filter(|it| !asked.contains(it)) {
+        table::signal(process, Signal::TERM);
+        table::signal(process, Signal::CONT);
+    }
+}
+
+/// What runs here beside us. A server that the agent started because we told it to was not left behind by anybody.
+fn left() -> BTreeSet<Process> {
+    let others = table::all().into_iter().map(|row| row.process).filter(|it| it.pid != INIT);
+    others.filter(|it| !table::is_signal_server(*it)).collect()
 }
 
 /// Waits for the end of one child; false if there is none.

@@ -43,7 +43,7 @@ fn ruleset(wall: &Wall, alone: bool) -> Result<landlock::RestrictionStatus, Rule
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut created = ruleset.create()?;
-    for path in wall.writable.iter().filter(|path| !is_kept_from_root(path)) {
+    for path in wall.writable.iter().chain(&wall.fresh).filter(|path| !is_kept_from_root(path)) {
         // Missing ones are told by whoever looked for them first.
         let Ok(opened) = PathFd::new(path) else { continue };
         created = created.add_rule(PathBeneath::new(opened, granted(path, handled)))?;

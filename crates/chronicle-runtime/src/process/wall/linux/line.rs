@@ -12,12 +12,12 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use rustix::stdio::dup2_stdin;
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::process::wall::{WallRefusal, WallStands};
-use crate::process::wire::{self, WIRE_LINE_MAX};
+use crate::process::wire::{self, Got, Inbox, WIRE_LINE_MAX};
 
 /// Most descriptors of one message.
 const DESCRIPTORS_MAX: usize = 2;
@@ -35,7 +35,9 @@ pub(super) enum WallReport {
     Refused { refusal: WallRefusal },
     /// It stands, and the program could not be started.
     CannotStart { text: String },
-    /// The program has ended. What it left is gone when *outer* has ended.
+    /// The program has ended; what it left may still run.
+    Left { code: Option<i32>, signal: Option<i32> },
+    /// What it left has ended too, or is gone when *outer* has ended.
     Ended { code: Option<i32>, signal: Option<i32>, strays: u32 },
 }
 
@@ -45,6 +47,44 @@ pub(super) enum WallReport {
 pub(super) enum WallWord {
     /// Starts the program. Whoever wanted the wall may have died while it was put up: then nothing starts.
     Exec,
+    /// These were asked to end, or are about to be: the process id that each has inside, and when it started.
+    Asked { these: Vec<(u32, u64)> },
+}
+
+/// Words to *init*, which may come while it does other things.
+#[derive(Debug, Default)]
+pub(super) struct WallWords(Inbox);
+
+impl WallWords {
+    /// Waits for the next one; `None` if the other side is gone.
+    pub(super) fn wait(&mut self, line: &UnixStream) -> io::Result<Option<WallWord>> {
+        loop {
+            if let Some(word) = self.0.next()? {
+                return Ok(Some(word));
+            }
+            if self.0.fill(line)? == Got::Closed {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next one that has come already.
+    pub(super) fn come(&mut self, line: &UnixStream) -> io::Result<Option<WallWord>> {
+        loop {
+            if let Some(word) = self.0.next()? {
+                return Ok(Some(word));
+            }
+            if !has_come(line) || self.0.fill(line)? == Got::Closed {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Sends a message that nobody waits for, if there is room for it. Never waits.
+pub(super) fn send_aside(socket: &UnixStream, message: &impl Serialize) {
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    let _ = wire::line(message).map(|line| rustix::net::send(socket, &line, flags));
 }
 
 /// Sends one message. The descriptors go with its first byte.
@@ -64,8 +104,8 @@ pub(super) fn send(
     socket.write_all(&line[sent..])
 }
 
-/// Waits for one message; `None` if the other side is gone. Each side speaks only when the other one waits, so nothing of a later
-/// message is ever read with an earlier one.
+/// Waits for an order; `None` if the other side is gone. Until it is answered nothing else is said, so nothing of a later message is
+/// read with it.
 pub(super) fn receive<M: DeserializeOwned>(
     socket: &UnixStream,
 ) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
@@ -104,9 +144,27 @@ pub(super) fn take_stdin() -> io::Result<UnixStream> {
     Ok(socket)
 }
 
+/// Lets go of the program's output, once it has its own: readers are to see its end as soon as the program closes it. Our stdin leads
+/// nowhere by now, and behind a wall that may be all that can be had.
+pub(super) fn let_go_of_output() -> io::Result<()> {
+    let nowhere = io::stdin();
+    dup2_stdout(&nowhere)?;
+    dup2_stderr(&nowhere)?;
+    Ok(())
+}
+
 /// True if the other side is gone.
 pub(super) fn is_closed(socket: &UnixStream) -> bool {
-    let mut fds = [PollFd::new(socket, PollFlags::empty())];
+    look(socket, PollFlags::empty()).is_none_or(|seen| seen.contains(PollFlags::HUP))
+}
+
+/// True if there is something to read, an end included.
+pub(super) fn has_come(socket: &UnixStream) -> bool {
+    look(socket, PollFlags::IN).is_some_and(|seen| seen.intersects(PollFlags::IN | PollFlags::HUP))
+}
+
+fn look(socket: &UnixStream, wanted: PollFlags) -> Option<PollFlags> {
+    let mut fds = [PollFd::new(socket, wanted)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut fds, Some(&now)).is_err() || fds[0].revents().contains(PollFlags::HUP)
+    poll(&mut fds, Some(&now)).ok().map(|_| fds[0].revents())
 }

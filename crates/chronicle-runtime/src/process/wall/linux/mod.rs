@@ -15,7 +15,7 @@ use std::io;
 
 pub use init::main as init;
 pub use outer::main as outer;
-pub use start::{WallEnd, WallError, Walled, probe, raise, wall_command};
+pub use start::{Walled, probe, raise, wall_command};
 
 use super::{WallRefusal, WallStep};
 

@@ -63,15 +63,24 @@ pub(super) fn put_up(wall: &Wall) -> Result<Put, WallRefusal> {
     if wall.layers.own_proc {
         own_proc()?;
     }
-    if is_root() {
-        own_terminals().at(WallStep::Mounts, "terminals of its own")?;
-    }
+    own_terminals().at(WallStep::Mounts, "terminals of its own")?;
     let (entries, missing) = Entries::new(wall)?;
     entries.bind()?;
     entries.hide()?;
+    cover_fresh(wall)?;
     entries.close_the_rest()?;
     let replaceable = wall.read_only.iter().filter(|path| entries.is_replaceable(path));
     Ok(Put { missing, replaceable: replaceable.cloned().collect() })
+}
+
+/// Covers folders with empty ones that can be written.
+fn cover_fresh(wall: &Wall) -> Result<(), WallRefusal> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    for path in wall.fresh.iter().filter(|path| path.is_dir()) {
+        let what = format!("covering `{}`", path.display());
+        mount_with(path, flags, "mode=0700,size=64m").at(WallStep::Hidden, &what)?;
+    }
+    Ok(())
 }
 
 /// Shows the processes of this namespace alone.
@@ -85,8 +94,9 @@ fn own_proc() -> Result<(), WallRefusal> {
     mount_at("proc", proc, "proc", flags).at(WallStep::Proc, "mounting /proc")
 }
 
-/// Root may open no device of the machine but those that are listed, so each of these is mounted by itself. That cannot be done with
-/// the one that makes terminals: it looks for them beside itself.
+/// What a worker could open of other terminals it could read and write: that of the person who is asked there. Root may open no device of
+/// the machine but those that are listed, so each of these is mounted by itself. That cannot be done with the one that makes terminals:
+/// it looks for them beside itself.
 fn own_terminals() -> io::Result<()> {
     let (terminals, maker) = (Path::new("/dev/pts"), Path::new("/dev/ptmx"));
     if !terminals.is_dir() {
@@ -115,6 +125,7 @@ impl Entries {
     fn new(wall: &Wall) -> Result<(Self, Vec<PathBuf>), WallRefusal> {
         let lists = [
             (Rule::Writable, &wall.writable),
+            (Rule::Writable, &wall.fresh),
             (Rule::ReadOnly, &wall.read_only),
             (Rule::Hidden, &wall.hidden),
         ];

@@ -22,7 +22,9 @@ use rustix::process::{
 };
 use rustix::stdio::dup2_stdin;
 
-use super::line::{WallReport, WallWord, is_closed, receive, send, take_stdin};
+use super::line::{
+    WallReport, WallWord, WallWords, is_closed, let_go_of_output, receive, send, take_stdin,
+};
 use super::signals::{Signals, unblock};
 use super::{At as _, landlocked, links, rights};
 use crate::process::exec::{cannot_start, dies_with};
@@ -132,6 +134,7 @@ fn surround(
     drop(command);
     let init = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let init = init.ok_or_else(|| WallRefusal::plain(WallStep::Init, "no process id"))?;
+    let_go_of_output().at(WallStep::Streams, "letting go of the output")?;
     // After the start: the mask would be handed down.
     let signals = Signals::block().at(WallStep::Init, "signals")?;
     rights::give_up_own()?;
@@ -194,7 +197,7 @@ fn restrict_and_become(
     stdin: &OwnedFd,
 ) -> Result<ExitCode, WallRefusal> {
     let wall = &order.wall;
-    std::env::set_current_dir(&order.cwd).at(WallStep::Folder, &order.cwd.to_string_lossy())?;
+    enter_folder(order)?;
     let missing = wall.writable.iter().filter(|path| !path.exists()).cloned().collect();
     let landlock_abi = wall.layers.landlock.then(|| second_layer(wall)).transpose()?;
     let layers = WallLayers { landlock: landlock_abi.is_some(), ..WallLayers::default() };
@@ -203,7 +206,7 @@ fn restrict_and_become(
     let network = wall.network == Network::On;
     let stands =
         WallStands { layers, landlock_abi, processes, network, missing, ..WallStands::default() };
-    if !is_wanted(line, stands)? {
+    if !is_wanted(line, &mut WallWords::default(), stands)? {
         return Ok(ExitCode::from(REFUSED));
     }
     dup2_stdin(stdin).at(WallStep::Streams, "stdin")?;
@@ -229,9 +232,19 @@ fn become_program(order: &WallOrder) -> (u8, String) {
     cannot_start(program, Some(&error))
 }
 
+/// Enters the folder of the program.
+pub(super) fn enter_folder(order: &WallOrder) -> Result<(), WallRefusal> {
+    let named = format!("`{}`", order.cwd.display());
+    std::env::set_current_dir(&order.cwd).at(WallStep::Folder, &named)
+}
+
 /// Says that the wall stands. Returns whether the program is still wanted.
-pub(super) fn is_wanted(line: &UnixStream, stands: WallStands) -> Result<bool, WallRefusal> {
+pub(super) fn is_wanted(
+    line: &UnixStream,
+    words: &mut WallWords,
+    stands: WallStands,
+) -> Result<bool, WallRefusal> {
     send(line, &WallReport::Up { stands }, &[]).at(WallStep::Order, "telling that it stands")?;
-    let word = receive::<WallWord>(line).at(WallStep::Order, "the word to start")?;
-    Ok(matches!(word, Some((WallWord::Exec, _))) && !is_closed(line))
+    let word = words.wait(line).at(WallStep::Order, "the word to start")?;
+    Ok(matches!(word, Some(WallWord::Exec)) && !is_closed(line))
 }

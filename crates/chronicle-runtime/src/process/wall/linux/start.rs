@@ -9,29 +9,19 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags};
-use thiserror::Error;
-
-use super::line::{WallReport, WallWord, send};
+use super::line::{WallReport, WallWord, has_come, send, send_aside};
 use crate::process::order::shell_argv;
 use crate::process::wall::{
-    Network, Wall, WallLayers, WallOrder, WallProbe, WallRefusal, WallStands, WallStep,
+    Network, Wall, WallEnd, WallError, WallLayers, WallOrder, WallProbe, WallRefusal, WallStands,
+    WallStep,
 };
 use crate::process::wire::{self, Got, HANDSHAKE_PATIENCE, Inbox};
+use rustix::event::{PollFd, PollFlags};
 
+/// Most processes in one word to *init*; more than anybody starts, and far less than the socket has room for.
+const ASKED_MAX: usize = 1_000;
 /// An exit code that no shell uses by itself.
 const EXPECTED_CODE: i32 = 7;
-
-/// Why there is no wall.
-#[derive(Debug, Error)]
-pub enum WallError {
-    /// It cannot be put up as it was asked for.
-    #[error("{0}")]
-    Refused(WallRefusal),
-    /// Our own program could not be started, or did not answer.
-    #[error("the wall did not answer")]
-    Silent(#[source] io::Error),
-}
 
 /// A wall that stands. Dropping it before [`Walled::go`] takes it down; afterwards its processes live until `outer` is killed.
 #[derive(Debug)]
@@ -44,27 +34,8 @@ pub struct Walled {
     pub stands: WallStands,
     line: UnixStream,
     inbox: Inbox,
-}
-
-/// How a program behind a wall ended. Nothing of it is left, where namespaces hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WallEnd {
-    /// It ran and ended.
-    Ended {
-        /// Its exit code; `None` if a signal killed it.
-        code: Option<i32>,
-        /// The signal that killed it.
-        signal: Option<i32>,
-        /// Processes that it left, and that had to be ended.
-        strays: u32,
-    },
-    /// It could not be started.
-    CannotStart {
-        /// Why, naming the program.
-        text: String,
-    },
-    /// The wall itself was killed, with everything behind it.
-    Killed,
+    /// What was told of the end so far.
+    end: Option<WallEnd>,
 }
 
 /// The command that puts a wall up. Its environment and output become the program's.
@@ -88,8 +59,8 @@ pub fn raise(
     let outer = command.spawn().map_err(WallError::Silent)?;
     // It holds the other end of the socket, whose closing tells that outer is gone.
     drop(command);
-    let mut walled =
-        Walled { outer, init: None, stands: WallStands::default(), line, inbox: Inbox::default() };
+    let (stands, inbox) = (WallStands::default(), Inbox::default());
+    let mut walled = Walled { outer, init: None, stands, line, inbox, end: None };
     let stood = walled.order(order, &stdin);
     if stood.is_err() {
         let _ = (walled.outer.kill(), walled.outer.wait());
@@ -110,7 +81,12 @@ impl Walled {
                     return Ok(());
                 }
                 Some(WallReport::Refused { refusal }) => return Err(WallError::Refused(refusal)),
-                Some(WallReport::CannotStart { .. } | WallReport::Ended { .. }) | None => {
+                Some(
+                    WallReport::CannotStart { .. }
+                    | WallReport::Left { .. }
+                    | WallReport::Ended { .. },
+                )
+                | None => {
                     let gone = || ErrorKind::UnexpectedEof.into();
                     return Err(WallError::Silent(sent.err().unwrap_or_else(gone)));
                 }
@@ -123,6 +99,25 @@ impl Walled {
         send(&self.line, &WallWord::Exec, &[])
     }
 
+    /// Says who was asked to end, or is about to be: the process id that each has inside, and when it started. Said before they are
+    /// asked, *init* knows it by the time that the program has ended.
+    pub fn asked(&self, these: &[(u32, u64)]) {
+        for these in these.chunks(ASKED_MAX) {
+            // Lost words are only heard twice by those that they name.
+            send_aside(&self.line, &WallWord::Asked { these: these.to_vec() });
+        }
+    }
+
+    /// Whether the program itself has ended, as far as it was told. Never waits.
+    pub fn has_left(&mut self) -> bool {
+        while has_come(&self.line)
+            && let Ok(Some(report)) = self.next(None)
+        {
+            self.note(report);
+        }
+        self.end.is_some()
+    }
+
     /// Takes the wall down before anything was started behind it.
     pub fn give_up(mut self) -> io::Result<WallEnd> {
         self.line.shutdown(Shutdown::Both)?;
@@ -131,20 +126,34 @@ impl Walled {
 
     /// Waits for the end of the program and of everything behind the wall.
     pub fn wait(mut self) -> io::Result<WallEnd> {
-        let mut end = None;
-        while let Some(report) = self.next(None)? {
-            end = match report {
-                WallReport::Ended { code, signal, strays } => {
-                    Some(WallEnd::Ended { code, signal, strays })
-                }
-                WallReport::CannotStart { text } => Some(WallEnd::CannotStart { text }),
-                WallReport::Init { .. } | WallReport::Up { .. } | WallReport::Refused { .. } => end,
-            };
-        }
+        let end = self.last_report()?;
         // Without namespaces the line closes when the program starts. With them, when all is over.
         let status = self.outer.wait()?;
         let alone = || if self.init.is_none() { own_end(status) } else { WallEnd::Killed };
         Ok(end.unwrap_or_else(alone))
+    }
+
+    /// What was told of the end, for whoever has waited for *outer* by itself; `None` if it could not be told.
+    pub fn told(&mut self) -> Option<WallEnd> {
+        self.last_report().ok().flatten()
+    }
+
+    /// Reads until the line closes.
+    fn last_report(&mut self) -> io::Result<Option<WallEnd>> {
+        while let Some(report) = self.next(None)? {
+            self.note(report);
+        }
+        Ok(self.end.clone())
+    }
+
+    fn note(&mut self, report: WallReport) {
+        let end = match report {
+            WallReport::Left { code, signal } => WallEnd::Ended { code, signal, strays: 0 },
+            WallReport::Ended { code, signal, strays } => WallEnd::Ended { code, signal, strays },
+            WallReport::CannotStart { text } => WallEnd::CannotStart { text },
+            WallReport::Init { .. } | WallReport::Up { .. } | WallReport::Refused { .. } => return,
+        };
+        self.end = Some(end);
     }
 
     fn next(&mut self, deadline: Option<Instant>) -> io::Result<Option<WallReport>> {

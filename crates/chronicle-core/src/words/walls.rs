@@ -1,0 +1,70 @@
+//! Walls: what workers are told about theirs, and people about all of them.
+
+use super::whole;
+use crate::base::ids::AttemptId;
+use crate::base::quote::plain;
+use crate::definition::walls::{WallFiles, WallNetwork};
+use crate::event::{AttemptWalls, WallsFound};
+
+/// A worker ran into its wall.
+pub(super) fn wall_hit(attempt: AttemptId, said: &str) -> String {
+    format!("a wall stopped {attempt}: {}", whole(said))
+}
+
+/// What a worker is told about its walls; empty if none stand.
+pub(crate) fn walls_told(walls: &AttemptWalls) -> String {
+    if !walls.stand() {
+        return String::new();
+    }
+    let mut told = vec![files(walls)];
+    if walls.namespaces {
+        told.push("Folders of keys and logins of the user are hidden.".to_owned());
+    }
+    if walls.network() == WallNetwork::Off {
+        told.push("There is no network.".to_owned());
+    }
+    told.push(
+        "What the system refuses here is refused on purpose: do not look for a way around it, say what you need instead."
+            .to_owned(),
+    );
+    told.join(" ")
+}
+
+fn files(walls: &AttemptWalls) -> String {
+    let more: Vec<String> = walls.asked.paths.iter().map(|it| format!("`{}`", plain(it))).collect();
+    let more = more.join(", ");
+    let and_more = if more.is_empty() { String::new() } else { format!(", and {more}") };
+    match walls.files() {
+        WallFiles::Read if more.is_empty() => {
+            "You can read the project, but you cannot change it. The temporary folder can be written.".to_owned()
+        }
+        WallFiles::Read => format!(
+            "You can read the project, but you cannot change it, except for {more}. The temporary folder can be written."
+        ),
+        WallFiles::Write => format!(
+            "You can change files in the project, in the temporary folder, in caches of package managers{and_more}. Everything else is \
+             read-only: `.chronicle`, `.git/config` and `.git/hooks` too."
+        ),
+    }
+}
+
+/// What a worker that ran into its wall is told.
+pub(crate) fn wall_stopped(walls: &AttemptWalls) -> String {
+    format!("That was stopped by the walls around you. {}", walls_told(walls))
+}
+
+/// Which walls stand around the workers of a run, in a few words.
+pub fn walls_line(found: &WallsFound) -> String {
+    if found.off {
+        return "none, as asked (`--no-walls`)".to_owned();
+    }
+    let layers = match (found.namespaces, found.landlock) {
+        (true, true) => "namespaces and Landlock",
+        (true, false) => "namespaces",
+        (false, true) => "Landlock alone, which does not hold `.chronicle` and hides nothing",
+        (false, false) => "none stand here",
+    };
+    let why = found.why.first().filter(|_| !found.namespaces || !found.landlock);
+    let why = why.map_or_else(String::new, |why| format!(": {}", whole(why)));
+    format!("{layers}{why}")
+}

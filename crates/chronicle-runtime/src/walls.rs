@@ -1,0 +1,236 @@
+//! The walls around workers: what this machine can put up, and the lists for one attempt.
+//!
+//! `process/wall/` puts them up and knows nothing of runs. This says which of them a run gets: it looks at the environment and the disk,
+//! and makes the plan that [`wall::usual`] turns into lists.
+
+mod git;
+mod said;
+mod sockets;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use chronicle_core::definition::walls::WallNetwork;
+use chronicle_core::event::{AttemptWalls, WallsFound};
+
+use crate::agents;
+use crate::home;
+use crate::process::wall::{self, Wall, WallLayers, WallPlan, WallProbe};
+
+pub(crate) use said::refusal;
+
+/// Where everybody's temporary files are, whatever the environment says.
+const EVERYBODYS_TMP: &str = "/tmp";
+/// Variables by which programs find their temporary folder.
+const TMP_VARIABLES: [&str; 4] = ["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"];
+/// Where the scripted agent keeps its sessions, if it was told.
+const SCRIPTED_HOME: &str = "CHRONICLE_SCRIPTED_HOME";
+
+/// Found once per process: a machine does not change its mind while a supervisor lives.
+static FOUND: OnceLock<WallsFound> = OnceLock::new();
+
+/// What this machine can put up, found by doing it. A person may want none.
+pub(crate) fn found(chronicle: &Path, off: bool) -> WallsFound {
+    if off {
+        return WallsFound { off, ..WallsFound::default() };
+    }
+    FOUND.get_or_init(|| seen(&wall::probe(chronicle, &probing_place()))).clone()
+}
+
+/// Some folder that can be written. Not what the environment names for temporary files: a worker may have removed that, and no wall would
+/// stand.
+fn probing_place() -> PathBuf {
+    // Nothing is made for it: a rehearsal leaves nothing behind.
+    let usual = [home::state(), Some(PathBuf::from(EVERYBODYS_TMP))];
+    usual.into_iter().flatten().find(|path| path.is_dir()).unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// What of Chronicle's own lies outside of projects: trust, anchors, settings. No worker may change it, wherever it lies.
+fn own_places() -> impl Iterator<Item = PathBuf> {
+    [home::state(), home::config()].into_iter().flatten()
+}
+
+fn seen(probe: &WallProbe) -> WallsFound {
+    let WallLayers { namespaces, own_proc, landlock } = probe.stands.layers;
+    WallsFound {
+        namespaces,
+        own_proc,
+        landlock,
+        // The kernel does not count what belongs to root.
+        processes: namespaces && !probe.is_root,
+        network: probe.stands.network,
+        off: false,
+        why: probe.refusals.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Where an attempt works, and with what.
+pub(crate) struct Around<'a> {
+    /// The folder that it works in.
+    pub(crate) works_in: &'a Path,
+    /// The kind of agent.
+    pub(crate) agent: &'a str,
+    /// The home of its own, if it has one.
+    pub(crate) home: Option<&'a Path>,
+    /// The variables that it gets beside the user's.
+    pub(crate) env: &'a BTreeMap<String, String>,
+    /// The socket that it signals through, and the folder where others like it are.
+    pub(crate) link: Option<(PathBuf, PathBuf)>,
+    /// A folder for temporary files that nobody else uses, if the usual one cannot be opened.
+    pub(crate) own_tmp: &'a Path,
+}
+
+/// A wall, and the variables that what is behind it needs.
+#[derive(Debug, Default)]
+pub(crate) struct Raised {
+    pub(crate) wall: Option<Wall>,
+    pub(crate) env: BTreeMap<String, String>,
+}
+
+/// The wall for an attempt. The error says why it must not start.
+pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised, String> {
+    if walls.asked.require && !walls.namespaces {
+        return Err(missing(
+            "walls are required here (`walls.require`), and namespaces do not stand",
+        ));
+    }
+    if walls.network() == WallNetwork::Off && !walls.namespaces {
+        return Err(missing("`network: off` needs namespaces, which do not stand here"));
+    }
+    if walls.network() == WallNetwork::Off && agents::about(around.agent).is_some() {
+        let agent = around.agent;
+        return Err(format!("`{agent}` needs its model, and `network: off` leaves it none"));
+    }
+    if !walls.stand() {
+        return Ok(Raised::default());
+    }
+    let works_in = around.works_in.canonicalize().map_err(|error| error.to_string())?;
+    let home = user_home();
+    let (tmp, env) = around.tmp(&works_in, &home);
+    let found = git::of(&works_in);
+    let folders = around.agent_folders();
+    let sockets = sockets::named();
+    let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let session = session.filter(|path| path.is_absolute() && path.is_dir());
+    let asked = &walls.asked;
+    let plan = WallPlan {
+        project: &works_in,
+        git: found.as_plan(),
+        home: &home,
+        uid: rustix::process::getuid().as_raw(),
+        tmp: &tmp,
+        session: session.as_deref(),
+        agent: around.agent,
+        agent_folders: &folders,
+        sockets: &sockets,
+        files: walls.files(),
+        paths: &asked.paths,
+        hide: &asked.hide,
+        own: &own_places().collect::<Vec<_>>(),
+        open: &asked.open,
+        network: walls.network(),
+        // The kernel would count every process of the user, where they are not in a namespace.
+        processes: walls.namespaces.then(|| walls.processes()),
+        layers: WallLayers {
+            namespaces: walls.namespaces,
+            own_proc: walls.own_proc,
+            landlock: walls.landlock,
+        },
+    };
+    let mut wall = wall::usual(&plan).map_err(|error| format!("`walls`: {error}"))?;
+    wall.read_only.extend(own_places());
+    if let Some((socket, folder)) = &around.link {
+        // Other runs are none of its business; its own supervisor is.
+        wall.hidden.push(folder.clone());
+        wall.read_only.push(socket.clone());
+    }
+    Ok(Raised { wall: Some(wall), env })
+}
+
+fn missing(what: &str) -> String {
+    format!("{what}: `chronicle doctor` says why, `--no-walls` does without")
+}
+
+/// The home of the user, whatever an agent is told.
+fn user_home() -> PathBuf {
+    let said = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    // Without one, nothing lies below it: a folder that cannot exist.
+    said.unwrap_or_else(|| PathBuf::from("/nonexistent"))
+}
+
+impl Around<'_> {
+    /// The folders for temporary files, and the variables that name them where programs must be told. One that holds the project, the home
+    /// or something of Chronicle's own would open those too. One that a link leads to may have been put there by a worker.
+    fn tmp(&self, works_in: &Path, home: &Path) -> (Vec<PathBuf>, BTreeMap<String, String>) {
+        let everybodys = PathBuf::from(EVERYBODYS_TMP);
+        let kept: Vec<PathBuf> = [works_in.to_owned(), home.to_owned()]
+            .into_iter()
+            .chain(own_places())
+            .map(|path| path.canonicalize().unwrap_or(path))
+            .collect();
+        let is_usable = |folder: &PathBuf| {
+            let is_real = folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir());
+            is_real && !kept.iter().any(|path| path.starts_with(folder))
+        };
+        let usual = [std::env::temp_dir(), everybodys.clone()];
+        let mut folders: Vec<PathBuf> = usual.into_iter().filter(is_usable).collect();
+        folders.dedup();
+        if folders.contains(&everybodys) {
+            return (folders, BTreeMap::new());
+        }
+        let first = folders.into_iter().next().unwrap_or_else(|| self.own_tmp.to_owned());
+        let named = first.to_string_lossy().into_owned();
+        let env = TMP_VARIABLES.into_iter().map(|name| (name.to_owned(), named.clone()));
+        (vec![first.clone()], env.collect())
+    }
+
+    /// Where the agent keeps its things, if that is not the usual place.
+    fn agent_folders(&self) -> Vec<PathBuf> {
+        let told = agents::about(self.agent).and_then(|about| self.variable(about.login.variable));
+        let told = told.map(PathBuf::from).filter(|path| path.is_absolute());
+        told.into_iter().chain(self.home.map(Path::to_owned)).chain(self.own_folder()).collect()
+    }
+
+    /// Makes what the agent would make by itself at its first start: what does not exist can neither be opened nor protected.
+    pub(crate) fn make_own(&self) -> io::Result<()> {
+        let folder = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
+        let told = self.agent_folders();
+        told.iter().try_for_each(|path| folder(path))?;
+        let home = user_home();
+        let usual = wall::usual_folder(self.agent).map(|path| home.join(path));
+        // In a home of the run's own nobody else's sessions are at stake.
+        let main = told.first().cloned().or(usual.filter(|_| home.is_dir()));
+        let Some(main) = main.filter(|_| self.home.is_none()) else { return Ok(()) };
+        folder(&main)?;
+        for (name, is_folder) in wall::made_for(self.agent) {
+            let path = main.join(name);
+            if is_folder {
+                folder(&path)?;
+            } else if !path.exists() {
+                let is_json = path.extension().is_some_and(|it| it == "json");
+                std::fs::write(&path, if is_json { "{}\n" } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the scripted agent keeps its sessions. It is a part of Chronicle, and known here alone.
+    fn own_folder(&self) -> Option<PathBuf> {
+        let said = self.variable(SCRIPTED_HOME).map(PathBuf::from);
+        // A person may have given it a name of their own.
+        let said = said.filter(|_| ["scripted", "command"].contains(&self.agent));
+        let is_usual = self.agent == "scripted" && self.home.is_none();
+        let usual = || home::state().map(|state| state.join("scripted")).filter(|_| is_usual);
+        said.or_else(usual)
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let given = self.env.get(name).map(OsString::from);
+        given.or_else(|| std::env::var_os(name)).filter(|it| it.as_os_str() != OsStr::new(""))
+    }
+}

@@ -25,6 +25,7 @@ mod inbox;
 mod index;
 mod ledger;
 mod link;
+mod loaded;
 mod patience;
 mod process;
 mod project;

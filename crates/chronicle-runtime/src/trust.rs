@@ -264,7 +264,7 @@ fn is_the_users(project: &Project, path: &Path) -> bool {
     !path.starts_with(project.root()) && own.iter().flatten().any(|own| path.starts_with(own))
 }
 
-fn item(project: &Project, path: &Path) -> Result<Item, TrustError> {
+pub(crate) fn item(project: &Project, path: &Path) -> Result<Item, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut hasher = blake3::Hasher::new();
     let mut options = File::options();

@@ -4,6 +4,7 @@
 //! and makes the plan that [`wall::usual`] turns into lists.
 
 mod git;
+mod own;
 mod said;
 mod sockets;
 
@@ -61,8 +62,8 @@ fn seen(probe: &WallProbe) -> WallsFound {
         namespaces,
         own_proc,
         landlock,
-        // The kernel does not count what belongs to root.
-        processes: namespaces && !probe.is_root,
+        // The kernel does not count what belongs to root, and a container may refuse to set a limit.
+        processes: namespaces && probe.stands.processes && !probe.is_root,
         network: probe.stands.network,
         off: false,
         why: probe.refusals.iter().map(ToString::to_string).collect(),
@@ -81,6 +82,8 @@ pub(crate) struct Around<'a> {
     pub(crate) env: &'a BTreeMap<String, String>,
     /// The socket that it signals through, and the folder where others like it are.
     pub(crate) link: Option<(PathBuf, PathBuf)>,
+    /// Other folders with sockets of runs.
+    pub(crate) other_links: Vec<PathBuf>,
     /// A folder for temporary files that nobody else uses, if the usual one cannot be opened.
     pub(crate) own_tmp: &'a Path,
 }
@@ -111,10 +114,15 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
     }
     let works_in = around.works_in.canonicalize().map_err(|error| error.to_string())?;
     let home = user_home();
+    if let Some(why) = walls.asked.paths.iter().find_map(|it| unfit_to_open(it, &works_in)) {
+        return Err(format!("`walls`: {why}"));
+    }
     let (tmp, env) = around.tmp(&works_in, &home);
     let found = git::of(&works_in);
     let folders = around.agent_folders();
-    let sockets = sockets::named();
+    // A variable that names the project or what is around it would hide the work itself.
+    let mut sockets = sockets::named();
+    sockets.retain(|(_, path)| !works_in.starts_with(path) && !home.starts_with(path));
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let session = session.filter(|path| path.is_absolute() && path.is_dir());
     let asked = &walls.asked;
@@ -135,7 +143,7 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
         open: &asked.open,
         network: walls.network(),
         // The kernel would count every process of the user, where they are not in a namespace.
-        processes: walls.namespaces.then(|| walls.processes()),
+        processes: (walls.namespaces && !walls.unlimited).then(|| walls.processes()),
         layers: WallLayers {
             namespaces: walls.namespaces,
             own_proc: walls.own_proc,
@@ -144,12 +152,29 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
     };
     let mut wall = wall::usual(&plan).map_err(|error| format!("`walls`: {error}"))?;
     wall.read_only.extend(own_places());
+    wall.read_only.extend(own::led_to(&works_in, own_places()));
+    wall.read_only.extend(own::led_to_by_agents(&home, around.agent));
+    wall.hidden.extend(around.other_links.iter().cloned());
     if let Some((socket, folder)) = &around.link {
         // Other runs are none of its business; its own supervisor is.
         wall.hidden.push(folder.clone());
         wall.read_only.push(socket.clone());
     }
     Ok(Raised { wall: Some(wall), env })
+}
+
+/// Why a path cannot be opened in this project: it is at or above the home or the project, or holds what is Chronicle's own, by its name or
+/// by where links lead.
+pub(crate) fn unfit_to_open(said: &str, project: &Path) -> Option<String> {
+    let home = user_home();
+    let own: Vec<PathBuf> = own_places().collect();
+    let judged = wall::whole(said, project, &home).and_then(|path| {
+        wall::refuse_to_open(said, &path, project, &home, &own)?;
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own: Vec<PathBuf> = own.iter().map(|path| real(path)).collect();
+        wall::refuse_to_open(said, &real(&path), &real(project), &real(&home), &own)
+    });
+    judged.err().map(|error| error.to_string())
 }
 
 fn missing(what: &str) -> String {

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Waiting = 4,
     /// Another supervisor has the run.
     Held = 5,
-    /// The ledger is damaged, or of a newer version.
+    /// What is recorded of a run is damaged, gone, or of a newer version: its ledger, its folder or its files.
     Damaged = 6,
     /// Chronicle could not do its own work.
     Internal = 70,

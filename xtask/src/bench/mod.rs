@@ -25,7 +25,7 @@ const AGENTS_BENCH: [&str; 7] =
 const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 12] = [
+pub(crate) const OPTIONS: [&str; 13] = [
     PEERS,
     AGENTS_PART,
     "step",
@@ -38,6 +38,7 @@ pub(crate) const OPTIONS: [&str; 12] = [
     "guard",
     LIST_PART,
     "trees",
+    "walls",
 ];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since

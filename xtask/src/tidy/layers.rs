@@ -21,7 +21,7 @@ const CRATES: &[Layered] = &[
     Layered {
         src: "crates/chronicle-runtime/src/",
         order: "activity bell clock cookie fail home regular requests threads < ledger process < project < anchor index trees agents \
-            < discover < environment trust walls secrets projections guard < inbox patience < driver link < effects < handle",
+            < discover < environment trust loaded walls secrets projections guard < inbox patience < driver link < effects < handle",
     },
 ];
 

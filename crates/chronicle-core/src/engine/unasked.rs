@@ -1,7 +1,7 @@
 //! Tool calls that an agent ran without leave: it had not asked, or was told no. They are recorded as denied, so they prove nothing.
 
 use super::scratch::Scratch;
-use super::world::{call_tool, live, repeated};
+use super::world::{call_tool, live, repeated, writes_commands};
 use crate::base::ids::AttemptId;
 use crate::event::input::{Answer, SaidBefore};
 use crate::event::signal::is_ours;
@@ -30,6 +30,9 @@ pub(super) fn note(
     let Ran { call, judged, said, stops } = *ran;
     if is_ours(&call.tool) && !stops {
         return call_tool(scratch, id, active_ms, call, judged);
+    }
+    if said == SaidBefore::OfAnother && !stops {
+        return note_changed(scratch, id, active_ms, call, judged);
     }
     let state = scratch.state();
     let Some(attempt) = live(state, id) else { return Answer::Noted };
@@ -60,6 +63,27 @@ pub(super) fn note(
         let cause = StopCause::Repeats;
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms });
     }
+    Answer::Noted
+}
+
+/// Records a call as it ran, which somebody else changed after it was allowed. It may run, even now that no other may be called:
+/// it did before.
+fn note_changed(
+    scratch: &mut Scratch<'_>,
+    id: AttemptId,
+    active_ms: u64,
+    call: &Call,
+    judged: &Judgement,
+) -> Answer {
+    let state = scratch.state();
+    let Some(attempt) = live(state, id) else { return Answer::Noted };
+    let tools = state.tools_for(&attempt.intent);
+    let tools = tools.filter(|tools| !tools.own_only || call.by == Caller::Worker);
+    if let Some(why) = writes_commands(tools.as_deref(), call) {
+        return Answer::Verdict(Verdict::Denied(why));
+    }
+    let called = ToolCalled::new(id, call.clone(), Verdict::Allowed, active_ms).judged(judged);
+    scratch.record(Event::ToolCalled(called));
     Answer::Noted
 }
 

@@ -370,7 +370,7 @@ pub(super) fn repeated(state: &State, attempt: &Attempt, call: &Call) -> bool {
 }
 
 /// Why this file may not be changed: who may not run commands may not write what runs them at an agent's next start either.
-fn writes_commands(tools: Option<&Tools>, call: &Call) -> Option<String> {
+pub(super) fn writes_commands(tools: Option<&Tools>, call: &Call) -> Option<String> {
     let is_bound = tools.is_some_and(|tools| !tools.may_run_commands());
     let path = call.path.as_deref().unwrap_or("its file");
     (is_bound && call.start_file).then(|| words::runs_at_start(path))

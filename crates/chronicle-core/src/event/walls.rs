@@ -47,6 +47,10 @@ pub struct RunWalls {
 
 /// The walls around one attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and a field of the line"
+)]
 pub struct AttemptWalls {
     /// What was asked for, by settings, workflow and phase together.
     #[serde(default, skip_serializing_if = "Walls::is_empty")]
@@ -60,6 +64,9 @@ pub struct AttemptWalls {
     /// Landlock, the second layer or the only one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub landlock: bool,
+    /// True if no limit on processes can be set, or it would bind nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlimited: bool,
 }
 
 impl AttemptWalls {
@@ -67,7 +74,8 @@ impl AttemptWalls {
     pub(crate) fn new(asked: Walls, found: &WallsFound) -> Self {
         // Whatever is behind Landlock cannot mount anything, and so cannot have a sandbox of its own.
         let landlock = found.landlock && !(asked.own_sandbox == Some(true) && found.namespaces);
-        Self { asked, namespaces: found.namespaces, own_proc: found.own_proc, landlock }
+        let unlimited = found.namespaces && !found.processes;
+        Self { asked, namespaces: found.namespaces, own_proc: found.own_proc, landlock, unlimited }
     }
 
     /// True if at least one layer stands.

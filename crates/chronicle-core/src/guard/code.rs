@@ -2,6 +2,7 @@
 //!
 //! They are not parsed. What they name as text is looked at as paths, and words that run programs or hide what is done are doubtful.
 
+use super::escapes;
 use super::facts::Access;
 use super::given::DATABASES;
 
@@ -54,6 +55,8 @@ const RUNNERS: &[&str] = &[
     "proc_open",
     "ctypes",
     "process.binding",
+    "os.kill(-1",
+    "os.killpg",
     "Function(",
     "system(",
 ];
@@ -74,6 +77,9 @@ const REMOVERS: &[&str] = &[
     "rmSync",
     "rmdirSync",
     "fs.rm",
+    "removeSync",
+    "emptyDirSync",
+    "emptyDir(",
     "rimraf",
     "FileUtils.rm",
     "File.delete",
@@ -171,8 +177,33 @@ const WRITERS: &[&str] = &[
     "writeTextFile",
     "writeSync",
     "writev",
+    "FileHandler(",
+    "basicConfig(filename",
+    "compile_dir(",
+    "compile_file(",
+    "py_compile",
+    "shelve.open",
+    "dbm.open",
+    "make_archive(",
+    "np.save",
+    "torch.save(",
+    "joblib.dump(",
+    "imwrite(",
+    ".tofile(",
     "\"+<",
     "'+<",
+    ".open('w",
+    ".open(\"w",
+    ".open('a",
+    ".open(\"a",
+    ".open('x",
+    ".open(\"x",
+    ".open('r+",
+    ".open(\"r+",
+    "sqlite3.connect(",
+    "outputFile",
+    "ensureFile",
+    "ensureDir",
 ];
 
 /// What can be told about a program.
@@ -193,16 +224,26 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let whole = code;
     let code = without.as_deref().unwrap_or(code);
     let has = |words: &'static [&'static str]| words.iter().find(|word| code.contains(**word));
-    let paths = texts(whole);
+    let mut paths = texts(whole);
     let dense: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
     let remover = has(REMOVERS);
     let access = if remover.is_some() {
         Access::Delete
-    } else if WRITERS.iter().any(|word| dense.contains(word)) || links(&dense) || opens(&dense) {
+    } else if WRITERS.iter().any(|word| dense.contains(word))
+        || links(&dense)
+        || opens(&dense)
+        || makes_temporary(&dense)
+    {
         Access::Write
     } else {
         Access::Read
     };
+    // Whoever only looks for names uses none of those files.
+    let is_listing = access == Access::Read && !CONTENTS.iter().any(|word| dense.contains(word));
+    paths.retain(|text| !(is_listing && is_everything(text)));
+    if access != Access::Read {
+        paths.extend(landed(code));
+    }
     let is_shell_like = ["perl", "ruby", "php", "awk", "gawk", "mawk", "tclsh", "lua"]
         .iter()
         .any(|name| interpreter.starts_with(name));
@@ -235,9 +276,10 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
 }
 
-/// True if code uses the words that it is given.
+/// True if code uses the words or the variables that it is given.
 pub(super) fn uses_arguments(code: &str) -> bool {
-    ["argv", "ARGV", "ARGF", "shift", "<>"].iter().any(|word| code.contains(word))
+    let words = ["argv", "ARGV", "ARGF", "shift", "<>", "environ", "getenv", ".env", "ENV"];
+    words.iter().any(|word| code.contains(word))
 }
 
 /// True if code makes another name for a file, by which it can be written to. Who only follows a link does not.
@@ -245,6 +287,83 @@ fn links(dense: &str) -> bool {
     let calls = dense.match_indices("link(").chain(dense.match_indices("linkSync("));
     let looks = |at: usize| ["read", "is", "is_"].iter().any(|it| dense[..at].ends_with(it));
     calls.into_iter().any(|(at, _)| !looks(at))
+}
+
+/// True if code makes files for a while in a folder that it names.
+fn makes_temporary(dense: &str) -> bool {
+    const MAKERS: [&str; 5] =
+        ["mkstemp(", "mkdtemp(", "NamedTemporaryFile(", "TemporaryFile(", "TemporaryDirectory("];
+    dense.contains("dir=") && MAKERS.iter().any(|word| dense.contains(word))
+}
+
+/// Calls that copy or move a file, which lands under its own name in a folder.
+const COPIERS: [&str; 10] = [
+    "copy(",
+    "copy2(",
+    "copyfile(",
+    "move(",
+    "copytree(",
+    "cpSync(",
+    "copySync(",
+    ".cp(",
+    ".mv(",
+    "cp_r(",
+];
+
+/// Where files land that code copies to folders.
+fn landed(code: &str) -> Vec<String> {
+    let place = |(from, to): (String, String)| {
+        let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        format!("{}/{name}", to.trim_end_matches('/'))
+    };
+    copies(code, &COPIERS).into_iter().map(place).collect()
+}
+
+/// Folders that code copies as a whole, and where to; archives are made of some and land nowhere.
+pub(super) fn whole_folders(code: &str) -> Vec<(String, Option<String>)> {
+    let copied = copies(code, &["copytree(", "cpSync(", "copySync(", "cp_r("]);
+    let copied = copied.into_iter().map(|(from, to)| (from, Some(to)));
+    let archived = arguments(code, &["make_archive("]).into_iter().map(|all| {
+        // The name of the archive, its format, and the folder.
+        let folder = all.get(2).cloned().unwrap_or_else(|| ".".to_owned());
+        (folder, None)
+    });
+    copied.chain(archived).collect()
+}
+
+fn copies(code: &str, names: &[&str]) -> Vec<(String, String)> {
+    let pair = |all: Vec<String>| match all.as_slice() {
+        [from, to, ..] => Some((from.clone(), to.clone())),
+        _ => None,
+    };
+    arguments(code, names).into_iter().filter_map(pair).collect()
+}
+
+/// The texts that stand in calls of these names, in order.
+fn arguments(code: &str, names: &[&str]) -> Vec<Vec<String>> {
+    const CALLS_MAX: usize = 16;
+    let calls = names.iter().flat_map(|name| code.match_indices(name));
+    let inside = |(at, name): (usize, &str)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default();
+        let (mut found, mut depth, mut letters) = (Vec::new(), 0_usize, rest.chars());
+        while let Some(letter) = letters.next() {
+            match letter {
+                '(' => depth += 1,
+                ')' if depth == 0 => break,
+                ')' => depth -= 1,
+                '"' | '\'' | '`' => {
+                    let text: String = letters.by_ref().take_while(|it| *it != letter).collect();
+                    found.push(escapes::decoded(&text).unwrap_or(text));
+                }
+                _ => {}
+            }
+            if found.len() > 8 {
+                break;
+            }
+        }
+        found
+    };
+    calls.take(CALLS_MAX).map(inside).collect()
 }
 
 /// True if code in JavaScript opens a file for more than reading, or takes some out of an archive.
@@ -401,6 +520,17 @@ const CLIENT_RUNNERS: &[&str] = &[
     "attach",
 ];
 
+/// Words of code that uses what is in files, or hands it on.
+const CONTENTS: &[&str] = &[
+    "open", "read", "load", "copy", "slurp", "File.", "input", "parse", "exec", "system", "spawn",
+    "popen", "run(", "move", "link", "tar", "zip", "upload", "send",
+];
+
+/// True if a text is a pattern for whatever there is.
+fn is_everything(text: &str) -> bool {
+    !text.is_empty() && text.split('/').all(|part| matches!(part, "*" | "**" | "*.*" | "."))
+}
+
 /// Commands of `sqlite3` that write or read files. A name in a statement may end like one.
 const DOT_COMMANDS: &[&str] = &[
     ".backup", ".save", ".clone", ".log", ".restore", ".excel", ".archive", ".ar", ".cd", ".trace",
@@ -418,7 +548,10 @@ fn begins(text: &str, word: &str) -> bool {
 /// Statements for a database. What they do to its data is for the rules.
 fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
     let small = code.to_lowercase();
-    let runner = CLIENT_RUNNERS.iter().find(|word| small.contains(**word)).copied();
+    // In capitals it only shows one row below the other.
+    let is_shown = |word: &str| word == "\\g" && !code.contains(word);
+    let mut runners = CLIENT_RUNNERS.iter().filter(|word| !is_shown(word));
+    let runner = runners.find(|word| small.contains(**word)).copied();
     let runner = runner.or_else(|| DOT_COMMANDS.iter().find(|word| begins(&small, word)).copied());
     let dense: Vec<&str> = small.split_whitespace().collect();
     let dense = dense.join(" ");
@@ -433,6 +566,66 @@ fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
 /// Texts in quotes of any kind that may be paths.
 fn texts(code: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    put_texts(code, &mut found);
+    let joined = with_parts_joined(code);
+    if joined != code {
+        put_texts(&joined, &mut found);
+    }
+    let filled = with_parts_filled(code);
+    if filled != code {
+        put_texts(&filled, &mut found);
+    }
+    let decoded: Vec<String> = found.iter().filter_map(|text| escapes::decoded(text)).collect();
+    found.extend(decoded);
+    found
+}
+
+/// The code without what puts a text into another one that is there as it is: `a${'b'}` is `ab`.
+fn with_parts_filled(code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(at) = rest.find("${") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
+        out.push_str(before);
+        let inner = after.split_once('}').map(|(inner, after)| (inner.trim(), after));
+        let text = inner.and_then(|(inner, after)| {
+            let quote = inner.chars().next().filter(|it| ['"', '\'', '`'].contains(it))?;
+            let text = inner.strip_prefix(quote)?.strip_suffix(quote)?;
+            (!text.contains(['"', '\'', '`'])).then_some((text, after))
+        });
+        if let Some((text, after)) = text {
+            out.push_str(text);
+            rest = after;
+        } else {
+            out.push_str("${");
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The code with texts in one that stand beside each other, or are put together by a sign: `'a' + 'b'`.
+fn with_parts_joined(code: &str) -> String {
+    const QUOTES: [char; 3] = ['"', '\'', '`'];
+    let mut out = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(at) = rest.find(QUOTES) {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let gap = after.trim_start().trim_start_matches(['+', '.']).trim_start();
+        out.push_str(before);
+        if gap.len() < after.len() && gap.starts_with(QUOTES) {
+            rest = &gap[1..];
+        } else {
+            out.push_str(&rest[at..=at]);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn put_texts(code: &str, found: &mut Vec<String>) {
     for quote in ['"', '\'', '`'] {
         // Every second part is in quotes; which ones cannot be told without parsing, so all are looked at.
         for part in code.split(quote).skip(1) {
@@ -446,7 +639,6 @@ fn texts(code: &str) -> Vec<String> {
             }
         }
     }
-    found
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::facts::Whereabouts;
 use super::judgement::{RuleKind, RuleRef};
 use super::paths::PathPattern;
 use super::texts::long_options;
-use crate::definition::guard::{CommandRule, PathRule, Pattern, Rules};
+use crate::definition::guard::{BUILT_IN_NAME, CommandRule, PathRule, Pattern, Rules};
 
 /// The rules in force at one place.
 #[derive(Debug, Clone)]
@@ -26,6 +26,13 @@ pub(super) struct RuleSet {
     pub(super) sensitive: Vec<Sensitive>,
     /// Long options that the command rules name, each once.
     pub(super) options: Vec<String>,
+}
+
+impl RuleSet {
+    /// True for the rules that are always there, and that no person wrote for this project.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.commands.first().is_some_and(|it| it.rule.at.file == BUILT_IN_NAME)
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -88,6 +88,8 @@ pub(super) struct Acts {
     pub(super) fed: Vec<(String, String)>,
     /// Every text that a shell would read: the command itself first, then what `-c`, `eval` or a here-document hand to one.
     pub(super) texts: Vec<String>,
+    /// Programs among those that it would start which make links, or copies of links, and where each runs.
+    pub(super) links: Vec<(Folder, Run)>,
 }
 
 /// One program that would be started.
@@ -239,7 +241,8 @@ impl Reach {
             acts::PutWhat::Anything | acts::PutWhat::File => None,
         };
         let made_of = self.made_of.as_ref().map(|made| &made.glob);
-        let all = [self.whole.as_ref(), self.put.inside.as_ref(), source, made_of];
+        let behind = self.put.behind.as_ref();
+        let all = [self.whole.as_ref(), self.put.inside.as_ref(), source, made_of, behind];
         all.into_iter().flatten().map(String::as_str)
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::acts::{CommandFolder, CommandWord};
+use super::code::whole_folders;
 use super::compiled::{Compiled, RuleSet};
 use super::facts::{Access, Acts, CallFacts, Looked, Reach, Whereabouts, Word};
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
@@ -81,7 +82,7 @@ impl Looked {
                     let files = named_in(text);
                     self.is_partial |= files.len() > PATCHED_MAX;
                     for (name, is_removed) in files.into_iter().take(PATCHED_MAX) {
-                        self.patch_reaches(&patch, name, is_removed, place);
+                        self.patch_reaches(&patch, &name, is_removed, place);
                     }
                 }
             }
@@ -132,6 +133,19 @@ impl Looked {
             let below = patch.below.as_ref().and_then(|below| joined(below, Some(&folder), place));
             let (strips, by) = (patch.strips.clone(), patch.by.clone());
             self.patches.push(PatchText { whole, folder: below.unwrap_or(folder), strips, by });
+        }
+    }
+
+    /// Folders that code uses as a whole.
+    pub(super) fn below_by_code(&mut self, acts: &Acts, start: &str, place: &Whereabouts) {
+        for (interpreter, code) in &acts.code {
+            for (from, to) in whole_folders(code) {
+                let Some(whole) = joined(&from, Some(start), place) else { continue };
+                let to = to.and_then(|to| joined(&to, Some(start), place));
+                let to = to.map(|to| landings(&whole, &to)).unwrap_or_default();
+                let (sieve, access, by) = (Sieve::default(), Access::Read, interpreter.clone());
+                self.folders.push(WholeFolder { whole, sieve, to, access, by });
+            }
         }
     }
 

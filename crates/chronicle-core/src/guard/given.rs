@@ -13,6 +13,11 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("deno", &["eval"]),
     ("perl", &["-e", "-E", "-ne", "-pe", "-lne", "-lpe", "-nle", "-ple"]),
     ("ruby", &["-e", "-ne", "-pe"]),
+    ("irb", &[]),
+    ("ipython", &["-c"]),
+    ("jshell", &[]),
+    ("kotlin", &["-e"]),
+    ("rails", &["runner", "r"]),
     ("php", &["-r"]),
     ("lua", &["-e"]),
     ("Rscript", &["-e"]),
@@ -42,7 +47,9 @@ pub(super) fn code_of(
         return None;
     }
     let code = if let Some((_, options)) = DATABASES.iter().find(|(name, _)| *name == run.program) {
-        statements(run, options).or_else(|| piped(run, runs, marked))
+        let here = command.get(doubt.span.start..doubt.span.end).unwrap_or_default();
+        let is_outer = only_outer(here, command);
+        statements(run, options, is_outer).or_else(|| piped(run, runs, marked))
     } else {
         let (_, options) = INTERPRETERS.iter().find(|(name, _)| run.program.starts_with(name))?;
         argument(run, options).or_else(|| timed(run))
@@ -83,8 +90,41 @@ fn is_option(word: &str, options: &[&str]) -> bool {
     options.contains(&word) || options.iter().any(is_last)
 }
 
-fn statements(run: &ProgramRun, options: &[&str]) -> Option<String> {
-    let words: Option<Vec<&str>> = run.words.iter().skip(1).map(CommandWord::known).collect();
+/// True if all that is not known of a command are variables in double quotes which the text does not set, such as `"$DATABASE_URL"`: who
+/// wrote the command did not choose what is in them.
+fn only_outer(here: &str, command: &str) -> bool {
+    let mut parts = here.split('$');
+    let mut before = parts.next().unwrap_or_default();
+    if here.contains('`') {
+        return false;
+    }
+    for part in parts {
+        let inner = part.strip_prefix('{').unwrap_or(part);
+        let end = inner.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let (name, after) = inner.split_at(end.unwrap_or(inner.len()));
+        let after = after.strip_prefix('}').unwrap_or(after);
+        let is_alone = before.ends_with('"') && after.starts_with('"');
+        let is_name = name.starts_with(|it: char| it.is_ascii_uppercase());
+        let is_set = command.match_indices(name).count() > here.match_indices(name).count();
+        if !is_name || !is_alone || is_set {
+            return false;
+        }
+        before = after;
+    }
+    true
+}
+
+fn statements(run: &ProgramRun, options: &[&str], is_outer: bool) -> Option<String> {
+    // What it is told to do is known.
+    let is_text = |pair: &[CommandWord]| {
+        pair[0].known().is_some_and(|it| is_option(it, options)) && pair[1].known().is_none()
+    };
+    let is_outer = is_outer && !options.is_empty() && !run.words.windows(2).any(is_text);
+    let known = |word| match CommandWord::known(word) {
+        None if is_outer => Some("…"),
+        known => known,
+    };
+    let words: Option<Vec<&str>> = run.words.iter().skip(1).map(known).collect();
     let words = words?;
     let is_given = |word: &&str| {
         is_option(word, options)

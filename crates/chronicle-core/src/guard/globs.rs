@@ -3,11 +3,14 @@
 /// True if a pattern stands for a name: `*`, `?`, `[…]`, and a backslash before what means itself. Hidden names are found only by
 /// what begins with a dot.
 pub(super) fn stands_for(glob: &str, name: &str) -> bool {
-    if name.starts_with('.') && !glob.trim_start_matches('\\').starts_with('.') {
-        return false;
-    }
+    let is_hidden = name.starts_with('.') && !glob.trim_start_matches('\\').starts_with('.');
+    !is_hidden && fits(glob, name)
+}
+
+/// True if a pattern stands for a text, whatever that is.
+pub(super) fn fits(glob: &str, text: &str) -> bool {
     let parts = parts(glob);
-    let letters: Vec<char> = name.chars().collect();
+    let letters: Vec<char> = text.chars().collect();
     let (mut at, mut here) = (0, 0);
     // Where to go on if what follows the last `*` does not fit.
     let mut again: Option<(usize, usize)> = None;

@@ -11,6 +11,7 @@ use super::facts::{Access, Acts, AskedCall, CallFacts, Extent, Reach, Run, Uncle
 use super::folders::by_folders;
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
 use super::landings::lands;
+use super::links::is_behind;
 use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
@@ -60,6 +61,11 @@ fn by_lists(lists: Option<&Tools>, call: &AskedCall<'_>) -> Option<Judgement> {
     Some(Judgement::Deny { rule: RuleRef::own(RuleKind::Tools, call.tool), why })
 }
 
+/// True if git changes what a pattern finds.
+fn picks(reach: &Reach) -> bool {
+    reach.by == "git" && reach.access.changes()
+}
+
 struct Judge<'j> {
     rules: &'j Compiled,
     facts: &'j CallFacts,
@@ -84,7 +90,10 @@ impl Judge<'_> {
                 let seen = self.facts.seen.get(whole)?;
                 match &reach.path {
                     // What is picked from all that lies there is known by its name, not by what else is there.
-                    Word::Glob(_) if reach.extent == Extent::Some => Some(picked(whole)),
+                    // A pattern for git is a list of files.
+                    Word::Glob(_) if reach.extent == Extent::Some && !picks(reach) => {
+                        Some(picked(whole))
+                    }
                     Word::Known(_) | Word::Glob(_) | Word::Unknown { .. } => {
                         Some(spellings(&reach.path, whole, seen))
                     }
@@ -129,6 +138,9 @@ impl Judge<'_> {
             // Who may write through a link to it later need not name it then.
             let by_link = links && reach.by == "ln";
             let changes = reach.access.changes() || by_link;
+            if !is_behind(reach, self.facts) {
+                continue;
+            }
             // A word that only looks like a path is not known to be changed.
             let is_word = reach.is_guess && reach.extent == Extent::Named;
             if is_word || !changes && !reach.access.may_change() {
@@ -151,7 +163,8 @@ impl Judge<'_> {
                 // Git keeps its own files. What of them runs programs is for the rules.
                 all.retain(|names| !names.names().iter().any(|name| name == ".git"));
             }
-            let holds = |names: &Names| holds(names).filter(|_| is_picked);
+            let is_held = is_picked || self.becomes(reach);
+            let holds = |names: &Names| holds(names).filter(|_| is_held);
             let why =
                 |names: &Names| guards(names, access, &self.rules.place).or_else(|| holds(names));
             let Some(why) = all.iter().find_map(why) else { continue };
@@ -164,13 +177,31 @@ impl Judge<'_> {
         worst
     }
 
+    /// True if something is brought to a name at which there is no folder: then it gets that name, with all that is in it.
+    fn becomes(&self, reach: &Reach) -> bool {
+        const BRINGERS: [&str; 8] =
+            ["mv", "cp", "ln", "rsync", "install", "ditto", "git clone", "git worktree"];
+        const WORDS: [&str; 4] = ["move", "rename", "copy", "link"];
+        let Some(whole) = reach.whole.as_deref() else { return false };
+        let by = reach.by.to_ascii_lowercase();
+        let is_brought =
+            BRINGERS.contains(&by.as_str()) || WORDS.iter().any(|word| by.contains(word));
+        if !is_brought || reach.access != Access::Write || reach.extent != Extent::All {
+            return false;
+        }
+        !self.facts.seen.get(whole).is_some_and(|seen| seen.is_dir) && !reach.put.is_made
+    }
+
     fn by_rules(&self) -> Judgement {
         let mut worst = Judgement::Clear;
         for set in &self.rules.sets {
             for acts in self.acts() {
                 worst = worst.or_stricter(by_commands(set, acts, &self.rules.place.homes));
             }
-            for run in self.facts.looked.perhaps.iter().flat_map(|acts| telling(&acts.runs)) {
+            let is_theirs = !set.is_built_in();
+            let runs = self.facts.looked.perhaps.iter().flat_map(|acts| &acts.runs);
+            // A rule of a person that names a program means it wherever it stands.
+            for run in runs.take(PARTS_MAX).filter(|run| is_theirs || is_telling(run)) {
                 worst = worst.or_stricter(perhaps(by_run(set, run, &self.rules.place.homes)));
             }
             for run in self.facts.looked.emptied.iter().take(PARTS_MAX) {
@@ -348,10 +379,9 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
     worst
 }
 
-/// Commands of a text that may be only words: those with an option or a path, which sentences rarely have.
-fn telling(runs: &[Run]) -> impl Iterator<Item = &Run> {
-    let is_telling = |word: &str| word.starts_with('-') || word.contains('/') || word == "~";
-    runs.iter().take(PARTS_MAX).filter(move |run| run.known().any(is_telling))
+/// True for a command in a text that may be only words: it has an option or a path, which sentences rarely have.
+fn is_telling(run: &Run) -> bool {
+    run.known().any(|word| word.starts_with('-') || word.contains('/') || word == "~")
 }
 
 /// The verdict on what may not run at all.
@@ -376,8 +406,7 @@ fn emptied(judged: Judgement) -> Judgement {
 
 /// The first rule that matches one command.
 fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
-    let is_built_in = set.commands.first().is_some_and(|it| it.rule.at.file == BUILT_IN_NAME);
-    if is_built_in && only_helps(run) {
+    if set.is_built_in() && only_helps(run) {
         return Judgement::Clear;
     }
     let mut texts = of_run(run, homes);

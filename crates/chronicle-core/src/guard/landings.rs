@@ -13,12 +13,19 @@ const FILES: [&str; 5] = ["touch", "tee", "sponge", "truncate", "sed"];
 
 /// False if something would lie at a path only in a folder that is none, and that the call does not make one.
 pub(super) fn lands(reach: &Reach, facts: &CallFacts) -> bool {
+    if !super::links::is_behind(reach, facts) {
+        return false;
+    }
     let Some(target) = &reach.put.inside else { return true };
-    facts.looked.reaches.len() > REACHES_MAX || may_be_folder(target, facts, 0)
+    let own = match &reach.put.what {
+        PutWhat::Same(source) => Some(source.as_str()),
+        PutWhat::Anything | PutWhat::File => None,
+    };
+    facts.looked.reaches.len() > REACHES_MAX || may_be_folder(target, facts, 0, own)
 }
 
-/// Whether a path is a folder, or may be one when a command comes to it.
-fn may_be_folder(path: &str, facts: &CallFacts, moves: usize) -> bool {
+/// Whether a path is a folder, or may be one when a command comes to it that brings `own` there.
+fn may_be_folder(path: &str, facts: &CallFacts, moves: usize, own: Option<&str>) -> bool {
     let Some(seen) = facts.seen.get(path) else { return true };
     // Without a disk nobody knows.
     if seen.is_dir || seen.real.is_empty() || moves > MOVES_MAX {
@@ -26,7 +33,10 @@ fn may_be_folder(path: &str, facts: &CallFacts, moves: usize) -> bool {
     }
     let places: Vec<&str> =
         std::iter::once(path).chain(seen.real.iter().map(String::as_str)).collect();
-    facts.looked.reaches.iter().any(|reach| makes_folder(reach, &places, facts, moves))
+    let is_own = |reach: &Reach| matches!((&reach.put.what, own), (PutWhat::Same(source), Some(own)) if source == own);
+    // A copy that makes the folder does not land in it as well.
+    let others = facts.looked.reaches.iter().filter(|reach| !is_own(reach));
+    others.into_iter().any(|reach| makes_folder(reach, &places, facts, moves))
 }
 
 /// Whether a command may make a folder of one of these places, by whatever it makes there, above it or below it.
@@ -44,7 +54,7 @@ fn makes_folder(reach: &Reach, places: &[&str], facts: &CallFacts, moves: usize)
     let is_above = |place: &&str| all.iter().any(|names| names.is_at_or_above(place));
     let is_below = |place: &&str| all.iter().any(|names| names.is_at_or_below(place));
     if let PutWhat::Same(source) = &reach.put.what {
-        return places.iter().any(is_above) && may_be_folder(source, facts, moves + 1);
+        return places.iter().any(is_above) && may_be_folder(source, facts, moves + 1, None);
     }
     // What lies in a folder makes none of it.
     let is_made = reach.put.inside.is_none() && places.iter().any(is_below);

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::acts::{self, Put, PutWhat, ShellSetting};
 use super::code;
 use super::facts::{
-    Access, Acts, AskedCall, Extent, Folder, Looked, Reach, Run, Touch, Unclear, UnclearKind,
+    Access, Acts, AskedCall, Extent, Folder, Looked, Reach, Touch, Unclear, UnclearKind,
     Whereabouts, Word,
 };
+use super::links::through_links;
 use super::made::MadeOf;
 use super::paths::joined;
 use super::sieve::{KnownToGit, Sieve};
@@ -21,9 +22,6 @@ use crate::base::tools::{
 
 /// Most runs of a command whose words are looked at one by one.
 const RUNS_MAX: usize = 100;
-/// Most links of one command, and most paths through each, that are followed.
-const LINKS_MAX: usize = 8;
-const LINKED_MAX: usize = 200;
 /// Longest command that is looked at, in bytes.
 const COMMAND_MAX: usize = 256 * 1024;
 
@@ -44,6 +42,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                 reaches_of(&acts, &folder, place, &mut looked.reaches);
                 looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
                 looked.below(&acts, &folder, place);
+                looked.below_by_code(&acts, &folder, place);
                 emptied(&text, &acts, &folder, place, &mut looked);
                 looked.acts.push(acts);
             }
@@ -64,6 +63,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
             Finding::Code { language, text } => {
                 let acts = read_code(&language, &text, &folder, place);
                 reaches_of(&acts, &folder, place, &mut looked.reaches);
+                looked.below_by_code(&acts, &folder, place);
                 looked.acts.push(acts);
             }
             Finding::Glob(glob) => {
@@ -156,10 +156,17 @@ pub(super) fn known_kind(call: &AskedCall<'_>) -> ToolKind {
     if call.kind.is_unknown() { usual_kind(call.tool) } else { call.kind }
 }
 
-/// A path as the tools of agents may read it: Pi leaves out an `@` before it.
+/// A path as the tools of agents may read it: Pi leaves out an `@` before it, and others the blanks around it.
 fn as_tools_read(path: &str) -> Vec<Word> {
-    let plain = path.strip_prefix('@').filter(|rest| !rest.is_empty());
-    [Some(path), plain].into_iter().flatten().map(|path| Word::Known(path.to_owned())).collect()
+    let mut all: Vec<&str> = Vec::new();
+    let trimmed = path.trim();
+    let plain = [path.strip_prefix('@'), trimmed.strip_prefix('@').map(str::trim)];
+    for path in [Some(path), Some(trimmed)].into_iter().chain(plain).flatten() {
+        if !(path.is_empty() && !all.is_empty() || all.contains(&path)) {
+            all.push(path);
+        }
+    }
+    all.into_iter().map(|path| Word::Known(path.to_owned())).collect()
 }
 
 /// Tools that search by names alone, in lower case. Every other one shows what it finds in files.
@@ -222,11 +229,12 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
         let path = touch.path.clone();
         let reach = Reach::of(touch.access, path, folder.as_deref(), place, &touch.by);
         let extent = touch.extent;
+        let is_guess = extent == Extent::Named && is_end(&reach);
         let whole = reach.whole.filter(|_| extent != Extent::Named);
         let put = put_at(&touch.put, folder.as_deref(), place);
         let made_of = touch.made_of.as_ref();
         let made_of = made_of.and_then(|name| MadeOf::new(name, folder.as_deref()?, place));
-        let reach = Reach { whole, extent, put, made_of, ..reach };
+        let reach = Reach { whole, is_guess, extent, put, made_of, ..reach };
         if !reaches.contains(&reach) {
             reaches.push(reach);
         }
@@ -261,6 +269,15 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
     }
 }
 
+/// True for the end of a path of which nobody knows where it begins.
+fn is_end(reach: &Reach) -> bool {
+    let names = match &reach.path {
+        Word::Glob(path) => path.strip_prefix("**/"),
+        Word::Known(_) | Word::Unknown { .. } => None,
+    };
+    reach.access == Access::Maybe && names.is_some_and(|names| names.contains('/'))
+}
+
 /// What comes to lie somewhere, by absolute paths. Where these are not known, anything may.
 fn put_at(put: &Put, folder: Option<&str>, place: &Whereabouts) -> Put {
     let whole = |path: &String| joined(path, folder, place);
@@ -269,7 +286,8 @@ fn put_at(put: &Put, folder: Option<&str>, place: &Whereabouts) -> Put {
         PutWhat::Anything => PutWhat::Anything,
         PutWhat::File => PutWhat::File,
     };
-    Put { inside: put.inside.as_ref().and_then(whole), what }
+    let (inside, is_made) = (put.inside.as_ref().and_then(whole), put.is_made);
+    Put { inside, what, is_made, behind: None }
 }
 
 /// Words that code is given which changes files: it most likely changes those that they name.
@@ -284,60 +302,6 @@ fn given_to_code(
     for touch in acts.touches.iter().filter(is_given) {
         let path = touch.path.clone();
         reaches.push(Reach::of(Access::Likely, path, Some(start), place, interpreter));
-    }
-}
-
-/// What lies behind links that the same command makes: nobody can look them up before. True if there is more than is looked at.
-fn through_links(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<Reach>) -> bool {
-    let known = |word: &Word| match word {
-        Word::Known(text) => Some(text.clone()),
-        Word::Glob(_) | Word::Unknown { .. } => None,
-    };
-    let links: Vec<&Run> = acts.runs.iter().filter(|run| links(run)).collect();
-    let mut is_partial = links.len() > LINKS_MAX;
-    for run in links.into_iter().take(LINKS_MAX) {
-        let operands: Vec<String> = run.words.iter().skip(1).filter_map(known).collect();
-        let operands: Vec<&String> = operands.iter().filter(|it| !it.starts_with('-')).collect();
-        let [target, link] = operands.as_slice() else { continue };
-        let Some(link) = joined(link, Some(start), place) else { continue };
-        // A relative target begins where the link is.
-        let beside = link.rsplit_once('/').map_or("/", |(folder, _)| folder);
-        let Some(target) = joined(target, Some(beside), place) else { continue };
-        // In a folder, the link has the name of its target.
-        let name = target.rsplit('/').next().unwrap_or_default();
-        for link in [link.clone(), format!("{}/{name}", link.trim_end_matches('/'))] {
-            let more: Vec<Reach> = reaches
-                .iter()
-                .filter(|reach| !makes_link(reach, run))
-                .filter_map(|reach| {
-                    let rest = reach.whole.as_deref()?.strip_prefix(&link)?;
-                    let whole = format!("{target}{rest}");
-                    let is_below = rest.is_empty() || rest.starts_with('/');
-                    let (put, made_of) = (Put::default(), None);
-                    is_below.then(|| Reach { whole: Some(whole), put, made_of, ..reach.clone() })
-                })
-                .collect();
-            is_partial |= more.len() > LINKED_MAX;
-            reaches.extend(more.into_iter().take(LINKED_MAX));
-        }
-    }
-    is_partial
-}
-
-/// True if a command makes a link: `ln`, or `cp -s`.
-fn links(run: &Run) -> bool {
-    let is_link = |word: &str| {
-        let is_long = word.len() > 3 && "--symbolic-link".starts_with(word);
-        is_long || word.starts_with('-') && !word.starts_with("--") && word.contains('s')
-    };
-    run.program() == "ln" || run.program() == "cp" && run.known().any(is_link)
-}
-
-/// True if it is the link itself that is written, and not what is behind it.
-fn makes_link(reach: &Reach, run: &Run) -> bool {
-    match run.program() {
-        "ln" => reach.by == "ln",
-        by => reach.by == by && matches!(reach.put.what, PutWhat::Same(_)),
     }
 }
 

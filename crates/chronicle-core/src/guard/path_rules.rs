@@ -41,7 +41,9 @@ pub(super) fn by_paths(
 
 /// Whether what is picked by name, and changed, may be among what the rules keep: only the running command knows which files it finds.
 fn picked_from(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
-    if reach.extent != Extent::Some || !reach.access.changes() || reach.by == "git" {
+    // Whatever is told by a pattern may be it; what else git changes is what it keeps.
+    let is_told = reach.by != "git" || matches!(reach.path, Word::Glob(_));
+    if reach.extent != Extent::Some || !reach.access.changes() || !is_told {
         return Judgement::Clear;
     }
     let fixed = set.read_only.iter().chain(&set.zero_access);

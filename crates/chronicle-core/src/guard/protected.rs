@@ -22,6 +22,9 @@ pub const GUARDS: &[&[&str]] = &[
     &[".pi", "damage-control-rules.yml"],
     &[".pi", "settings.json"],
     &[".pi", "extensions"],
+    &[".pi", "npm"],
+    &[".pi", "git"],
+    &[".pi", "mcp.json"],
     &[".pi", "agent", "settings.json"],
     &[".pi", "agent", "extensions"],
     &[".pi", "agent", "mcp.json"],
@@ -100,6 +103,12 @@ fn inside<'n>(names: &'n [String], home: &str, project: &str) -> Option<&'n [Str
     let is_below =
         names.len() > home.len() && names.iter().zip(&home).all(|(one, other)| one == other);
     is_below.then(|| &names[home.len()..])
+}
+
+/// True for a path that ends with the name of a folder that holds what guards a run.
+pub(super) fn is_holder(path: &str) -> bool {
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    HOLDERS.iter().any(|holder| holder.eq_ignore_ascii_case(last))
 }
 
 /// Why nothing may be picked from a folder and changed; `None` if it holds nothing that guards a run.

@@ -16,6 +16,8 @@ pub struct Sieve {
     without: Vec<String>,
     /// True if files and folders whose names begin with a dot are left out.
     pub skips_hidden: bool,
+    /// True if it goes through links to folders.
+    pub follows_links: bool,
     /// Which of them git must know.
     pub known_to_git: KnownToGit,
 }

@@ -6,6 +6,7 @@ use super::acts::{
 use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
 use super::fed::fed;
 use super::given::code_of;
+use super::links::makes_links;
 use super::quotes::Marked;
 
 /// Shells that take a text after `-c`.
@@ -65,12 +66,15 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     deep.extend(finds.iter().flat_map(|find| deep_of_find(find, &found.touches)));
     let patches = found.patches.clone();
     let fed = fed(command, &found.runs, &marked);
-    Acts { runs, touches, deep, patches, unclear, code, fed, texts }
+    let links = found.runs.iter().map(|it| (folder(&it.folder), run(it)));
+    let links = links.filter(|(_, run)| makes_links(run)).collect();
+    Acts { runs, touches, deep, patches, unclear, code, fed, texts, links }
 }
 
 /// True if a text has a language look for parts in folders of the project, which it runs anyway.
 fn is_own_code(text: &str) -> bool {
     let names = ["PYTHONPATH=", "NODE_PATH="];
+    let text = text.strip_prefix("export ").map_or(text, str::trim);
     let Some(value) = names.iter().find_map(|name| text.strip_prefix(name)) else { return false };
     let is_own = |part: &str| {
         let rest = ["$PWD", "${PWD}", "$(pwd)", "."].iter().find_map(|it| part.strip_prefix(it));
@@ -131,12 +135,16 @@ fn run(found: &ProgramRun) -> Run {
     Run { words: found.words.iter().map(word).collect() }
 }
 
-fn touch(found: &acts::Touch, finds: &[&ProgramRun]) -> Touch {
-    let access = access(found.kind);
-    let folder = match &found.folder {
+fn folder(found: &CommandFolder) -> Folder {
+    match found {
         CommandFolder::Known(folder) => Folder::Known(folder.clone()),
         CommandFolder::Unknown => Folder::Unknown,
-    };
+    }
+}
+
+fn touch(found: &acts::Touch, finds: &[&ProgramRun]) -> Touch {
+    let access = access(found.kind);
+    let folder = folder(&found.folder);
     // `find` and what it starts are at the same place.
     let is_picked = finds.iter().any(|find| find.span == found.span && is_picky(find));
     let is_some = is_picked || found.is_within || found.by == "git";

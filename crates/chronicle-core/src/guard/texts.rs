@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::facts::{Run, Word};
+use super::pathspecs::with_a_dot;
 use super::statements::{is_database, without_comments};
 
 /// Programs whose arguments are text, whatever they say.
@@ -206,6 +207,11 @@ pub(super) fn of_run(run: &Run, homes: &[String]) -> Vec<RunText> {
         let words = std::iter::once(Word::Known(name.to_owned())).chain(words.iter().cloned());
         all.extend(of_run(&Run { words: words.collect() }, homes));
     }
+    if name == "gh" && options_of_gh(run) > 0 {
+        let words = run.words.get(options_of_gh(run) + 1..).unwrap_or_default();
+        let words = std::iter::once(Word::Known(name.to_owned())).chain(words.iter().cloned());
+        all.extend(of_run(&Run { words: words.collect() }, homes));
+    }
     if let Some(from_home) = from_home(run, homes) {
         // Without homes, so that it is done once.
         all.extend(of_run(&from_home, &[]));
@@ -341,14 +347,37 @@ pub(super) fn git_command(run: &Run) -> usize {
     at.min(words.len())
 }
 
+/// How many words of `gh` stand before its command: which repository is meant.
+fn options_of_gh(run: &Run) -> usize {
+    let words: Vec<String> = run.words.iter().skip(1).map(plain).collect();
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        let takes_next = ["-R", "--repo", "--hostname"].contains(&word.as_str());
+        at += if takes_next { 2 } else { 1 };
+    }
+    at.min(words.len())
+}
+
 /// The same command as rules usually spell it.
 fn respelled(run: &Run) -> Vec<String> {
     match run.program() {
         "rm" => respelled_rm(run),
         name if is_database(name) => vec![without_comments(&line_of(run))],
-        "git" => respelled_push(run),
+        "git" => respelled_push(run)
+            .into_iter()
+            .chain(with_a_dot(run))
+            .chain(respelled_setting(run))
+            .collect(),
         _ => Vec::new(),
     }
+}
+
+/// A setting of git in small letters, which mean the same, and an editor as the one that rules name.
+fn respelled_setting(run: &Run) -> Option<String> {
+    let command = run.words.get(1 + git_command(run)).map(plain)?;
+    let line = line_of(run);
+    let small = line.to_ascii_lowercase().replace(" sequence.editor", " core.editor");
+    (command == "config" && small != line).then_some(small)
 }
 
 fn line_of(run: &Run) -> String {

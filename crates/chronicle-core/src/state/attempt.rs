@@ -98,6 +98,9 @@ pub struct OpenCall {
     pub verdict: Verdict,
     /// The event that answered it.
     pub since: Cause,
+    /// Time of that event; `None` in states of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Millis>,
     /// Active time of the attempt when it was answered.
     pub from_ms: u64,
     /// True if it may change files.
@@ -258,14 +261,19 @@ impl Facts {
     pub(super) fn call_tool(&mut self, cause: Cause, at: Millis, called: &ToolCalled) {
         self.run_command(called);
         self.settle_call(called);
-        // A call that was denied never had its hands on a file.
-        let changes = called.verdict == Verdict::Allowed && evidence::may_change(called);
+        let may_change = evidence::may_change(called);
         let command = called.command.as_ref().filter(|_| !called.command_cut);
         let is_background = called.background || v1_calls::asks_background(called);
         let written = command.filter(|_| is_background).and_then(|it| shell::as_written(it));
         self.change(called.attempt, |attempt| {
+            let known = attempt.calls.iter().find(|open| open.id == called.call);
+            // A call that was denied never had its hands on a file, unless it is told once more, as it ran all the same.
+            let may_run = called.verdict == Verdict::Allowed || called.unasked && known.is_some();
+            let changes = may_run && may_change;
             if changes {
-                attempt.hands.begin(at, called.path.as_ref());
+                // It ran since it was first asked about.
+                let from = known.and_then(|open| open.at).unwrap_or(at);
+                attempt.hands.begin(from, called.path.as_ref());
             }
             // An agent that never reports the end of its calls must not make the state grow. The oldest is the least likely to
             // end still.
@@ -277,6 +285,7 @@ impl Facts {
                 sum: called.sum,
                 verdict: called.verdict.clone(),
                 since: cause,
+                at: Some(at),
                 from_ms: called.active_ms,
                 changes,
                 path: called.path.clone(),

@@ -32,14 +32,17 @@ impl Hands {
         self.0.is_empty()
     }
 
-    /// A call that may change files started: this one, or any.
+    /// A call that may change files started: this one, or any. It may have started before others that are known.
     pub(super) fn begin(&mut self, at: Millis, path: Option<&String>) {
         let is_open = |it: &Stretch| it.to.is_none() && it.path.as_ref() == path;
         // Calls of the same kind at the same time are one stretch. It ends with the last of them.
-        if !self.0.iter().any(is_open) {
+        if let Some(open) = self.0.iter_mut().find(|it| is_open(it)) {
+            open.from = open.from.min(at);
+        } else {
             self.0.push(Stretch { from: at, to: None, path: path.cloned() });
-            self.bound();
         }
+        self.0.sort_by_key(|it| it.from);
+        self.bound();
     }
 
     /// A call ended. What no other open call may change is out of reach from now on.
@@ -119,5 +122,15 @@ mod tests {
         hands.begin(Millis(3), None);
         hands.end(Millis(4), |path| path == Some(&b));
         assert_eq!(hands.0, [span(1, 4, Some("a")), span(2, 0, Some("b")), span(3, 4, None)]);
+    }
+
+    #[test]
+    fn a_call_that_is_told_late_counts_since_it_started() {
+        let (mut hands, a, b) = (Hands::default(), "a".to_owned(), "b".to_owned());
+        hands.begin(Millis(3), Some(&a));
+        hands.begin(Millis(2), Some(&b));
+        assert_eq!(hands.0, [span(2, 0, Some("b")), span(3, 0, Some("a"))]);
+        hands.begin(Millis(1), Some(&a));
+        assert_eq!(hands.0, [span(1, 0, Some("a")), span(2, 0, Some("b"))]);
     }
 }

@@ -18,7 +18,10 @@ pub(crate) fn walls_told(walls: &AttemptWalls) -> String {
     }
     let mut told = vec![files(walls)];
     if walls.namespaces {
-        told.push("Folders of keys and logins of the user are hidden.".to_owned());
+        told.push(format!(
+            "Folders of keys and logins of the user are hidden{}.",
+            also_hidden(walls)
+        ));
     }
     if walls.network() == WallNetwork::Off {
         told.push("There is no network.".to_owned());
@@ -30,9 +33,19 @@ pub(crate) fn walls_told(walls: &AttemptWalls) -> String {
     told.join(" ")
 }
 
+/// `, and so are `a` and `b``
+fn also_hidden(walls: &AttemptWalls) -> String {
+    let names = named(&walls.asked.hide);
+    if names.is_empty() { names } else { format!(", and so are {names}") }
+}
+
+fn named(paths: &[String]) -> String {
+    let names: Vec<String> = paths.iter().map(|it| format!("`{}`", plain(it))).collect();
+    names.join(", ")
+}
+
 fn files(walls: &AttemptWalls) -> String {
-    let more: Vec<String> = walls.asked.paths.iter().map(|it| format!("`{}`", plain(it))).collect();
-    let more = more.join(", ");
+    let more = named(&walls.asked.paths);
     let and_more = if more.is_empty() { String::new() } else { format!(", and {more}") };
     match walls.files() {
         WallFiles::Read if more.is_empty() => {
@@ -64,7 +77,8 @@ pub fn walls_line(found: &WallsFound) -> String {
         (false, true) => "Landlock alone, which does not hold `.chronicle` and hides nothing",
         (false, false) => "none stand here",
     };
-    let why = found.why.first().filter(|_| !found.namespaces || !found.landlock);
-    let why = why.map_or_else(String::new, |why| format!(": {}", whole(why)));
+    // Where both stand, something of them may still be refused: the network, a limit, a list of processes of their own.
+    let joint = if found.namespaces && found.landlock { ", but " } else { ": " };
+    let why = found.why.first().map_or_else(String::new, |why| format!("{joint}{}", whole(why)));
     format!("{layers}{why}")
 }

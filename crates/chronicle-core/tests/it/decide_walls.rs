@@ -18,8 +18,8 @@ phases:
 ";
 
 fn all() -> WallsFound {
-    let (namespaces, own_proc, landlock) = (true, true, true);
-    WallsFound { namespaces, own_proc, landlock, ..WallsFound::default() }
+    let (namespaces, own_proc, landlock, processes) = (true, true, true, true);
+    WallsFound { namespaces, own_proc, landlock, processes, ..WallsFound::default() }
 }
 
 /// A run on a machine that can do this, whose user says that.

@@ -59,7 +59,8 @@ fn corpus(text: &str) -> (Disk, Vec<Entry>) {
             ["there", path] => disk.add(path),
             [expected, tool, shown, _why] => {
                 let text = shown.replace('⏎', "\n");
-                let is_command = SHELLS.contains(tool) && !text.starts_with("{\"");
+                let is_json = text.starts_with("{\"") || text.starts_with("[\"");
+                let is_command = SHELLS.contains(tool) && !is_json;
                 let input = if is_command {
                     json!({ "command": text })
                 } else {

@@ -16,6 +16,7 @@ mod scene;
 mod start;
 mod steps;
 mod trees;
+mod walls;
 
 use std::path::Path;
 
@@ -38,13 +39,18 @@ const PARTS: &[Part] = &[
     Part { name: "trees", run: trees::rows },
     Part { name: "list", run: list::rows },
     Part { name: "guard", run: guard::rows },
+    Part { name: "walls", run: walls::rows },
     Part { name: PEERS, run: peers::rows },
 ];
 const PEERS: &str = "peers";
 
 /// What this program does instead when it is started by itself, to be looked at from inside.
-const CHILDREN: [(&str, Child); 3] =
-    [(opening::CHILD, opening::child), (agent::CHILD, agent::child), (list::CHILD, list::child)];
+const CHILDREN: [(&str, Child); 4] = [
+    (opening::CHILD, opening::child),
+    (agent::CHILD, agent::child),
+    (list::CHILD, list::child),
+    (walls::CHILD, walls::child),
+];
 type Child = fn(&Path);
 
 fn main() {

@@ -37,6 +37,8 @@ use super::watchdog::Watchdog;
 use crate::agents::{self, Adapter, LINE_MAX, Order, RawCall};
 use crate::fail::{self, Point};
 use crate::guard::{Guard, Leads};
+use crate::loaded::AttemptTime;
+use crate::process::wall::Wall;
 use crate::process::{self, Control, KeeperEnd, KeeperOrder, OutputLines, ReadLine};
 use end::{LastWords, not_kept};
 use order::{order, private_folder, private_home, signal_variables};
@@ -131,6 +133,9 @@ impl AgentStop {
 /// What the threads of one attempt share.
 struct AgentShared {
     context: Arc<Context>,
+    time: AttemptTime,
+    /// The wall around it; `None` if none stands.
+    wall: Option<Wall>,
     attempt: AttemptId,
     /// The model that was asked for.
     model: Option<String>,
@@ -172,6 +177,8 @@ pub(super) fn start(
 ) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let works_in = works_in(&context, work)?;
+    let time = walled::time_of(&context)?;
+    context.loaded.refusal().map_or(Ok(()), |why| Err(cannot_start(why)))?;
     // Scripts and programs are named relative to the project, wherever the attempt works.
     let mut adapter = agents::find(&work.intent.agent, &context.folder.project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;
@@ -190,6 +197,8 @@ pub(super) fn start(
     let (outbox, to_agent) = sync_channel(OUTBOX_MAX);
     let shared = Arc::new(AgentShared {
         attempt: id,
+        time,
+        wall: keeper.wall,
         model,
         works_in: begins_in,
         watchdog: Watchdog::new(adapter.unproven().is_some(), idle),

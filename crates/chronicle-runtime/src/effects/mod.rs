@@ -50,6 +50,7 @@ use crate::fail::{self, Point};
 use crate::guard::Guard;
 use crate::inbox::{Asker, InboxMessage, reported};
 use crate::link::Secrets;
+use crate::loaded::LoadedFiles;
 use crate::process::Control;
 use crate::project::{Project, RunFolder};
 use notify::Notices;
@@ -83,6 +84,8 @@ pub(crate) struct Context {
     pub(crate) secrets: Secrets,
     /// Where agents that prefer HTTP signal.
     pub(crate) signals: Option<String>,
+    /// What agents load of the project and run, compared over each attempt.
+    pub(crate) loaded: Arc<LoadedFiles>,
 }
 
 /// The real world: processes and clocks.
@@ -125,6 +128,7 @@ impl Processes {
         let recordings = Recordings::new(folder.clone(), inbox.clone(), max_bytes);
         let context = Arc::new(Context {
             cookies: folder.cookies(),
+            loaded: Arc::new(LoadedFiles::new(folder.clone())),
             folder,
             chronicle: asker.chronicle.clone(),
             signals: asker.signals.clone(),

@@ -15,11 +15,12 @@ use super::Context;
 use super::agent::{cannot_start, ended_as, environment, withheld, works_in};
 use super::report::Reporter;
 use super::transcript::{From, Transcript};
-use super::walled::{Walled, walled};
+use super::walled::{Walled, time_of, walled};
 use super::watchdog::{Bark, Watchdog};
 use super::worked::Worked;
 use crate::activity::Bit;
 use crate::fail::{self, Point};
+use crate::loaded::AttemptTime;
 use crate::process::{
     self, Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, Ring, SpawnError,
     shell_argv,
@@ -65,6 +66,7 @@ impl ShellStop {
 
 struct Shell {
     context: Arc<Context>,
+    time: AttemptTime,
     work: Work,
     /// The folder that the commands run in.
     works_in: PathBuf,
@@ -81,6 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
     let works_in = works_in(&context, &work)?;
     let walled = walled(&context, &work, &works_in, None, &environment(&context, &work))?;
     let shell = Shell {
+        time: time_of(&context)?,
         works_in,
         walled,
         reporter: Reporter::new(context.inbox.clone(), id),
@@ -123,7 +126,7 @@ impl Shell {
                     if let KeeperEnd::Ended { code, stopped: false, .. } = &end {
                         let (index, code) = (*index, *code);
                         // The ledger says first what happened, then how it ended.
-                        if let Some(said) = walls::refusal(&output).filter(|_| code != Some(0)) {
+                        if let Some(said) = self.refusal(&output) {
                             self.reporter.tell(AttemptReport::WallHit { call: None, said });
                         }
                         self.reporter.tell(AttemptReport::CommandEnded { index, code, output });
@@ -140,7 +143,13 @@ impl Shell {
         // Ends the watching thread, which would go on writing down the time of an attempt that is over.
         self.watchdog.over();
         seen.transcript_bytes = self.transcript.finish();
+        self.time.over();
         self.reporter.tell(AttemptReport::Ended(seen));
+    }
+
+    /// What the output shows of a wall that stopped the command, however it ended.
+    fn refusal(&self, output: &str) -> Option<String> {
+        walls::refusal(output, self.walled.wall.as_ref()?, &self.works_in)
     }
 
     /// Why a command was not started. Those before it have run: whoever tries again needs its number.

@@ -10,8 +10,10 @@ use chronicle_core::event::input::EndSeen;
 
 use super::Context;
 use super::agent::cannot_start;
+use crate::loaded::AttemptTime;
 use crate::process::wall::Wall;
 use crate::process::{executable_for_others, image};
+use crate::project::Project;
 use crate::walls::{self, Around, Raised};
 use crate::{home, link};
 
@@ -37,7 +39,8 @@ pub(super) fn walled(
     let own_tmp = own_tmp(context);
     let agent = work.intent.agent.split(':').next().unwrap_or_default();
     let link = link::place(&context.folder.path);
-    let around = Around { works_in, agent, home, env, link, own_tmp: &own_tmp };
+    let other_links = link::other_folders(&Project::at(&context.folder.project));
+    let around = Around { works_in, agent, home, env, link, other_links, own_tmp: &own_tmp };
     let Raised { wall, env } = walls::around(walls, &around).map_err(cannot_start)?;
     if wall.is_some() {
         let is_own_used = env.values().any(|path| Path::new(path) == own_tmp);
@@ -48,6 +51,13 @@ pub(super) fn walled(
         })?;
     }
     Ok(Walled { wall, env })
+}
+
+/// The time of an attempt that is about to start, over which it is compared what agents load.
+pub(super) fn time_of(context: &Context) -> Result<AttemptTime, Box<EndSeen>> {
+    context.loaded.begin().map_err(|error| {
+        cannot_start(format!("what agents load of the project cannot be remembered: {error}"))
+    })
 }
 
 /// Our own program as an attempt reaches it. Behind a wall nobody sees this process, by which it is reached otherwise.

@@ -1,6 +1,6 @@
 //! Goes through what lies below a folder that a call uses as a whole, and tells what of it the rules keep.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use crate::trees;
 
 /// Most names below one folder that are looked at.
 const NAMES_MAX: usize = 400_000;
+/// The same where the worker has no work: who goes through a whole disk is asked about, and not waited for.
+const NAMES_ELSEWHERE_MAX: usize = 50_000;
 /// Most files that are told: one is enough for a verdict, a few for people.
 const TOLD_MAX: usize = 3;
 
@@ -20,8 +22,13 @@ pub(super) fn look_below(rules: &Compiled, used: &WholeFolder, folder: &Path) ->
     let Some(seen) = places::see(&used.whole, folder) else {
         return FolderSeen { is_cut: true, ..FolderSeen::default() };
     };
-    let mut search = Search { rules, used, left: NAMES_MAX, found: FolderSeen::default() };
+    let (found, followed) = (FolderSeen::default(), HashSet::new());
+    let mut search = Search { rules, used, left: NAMES_MAX, found, followed };
+    let project = Path::new(&rules.place().project);
     for root in seen.real.iter().map(PathBuf::from) {
+        if !root.starts_with(project) && !root.starts_with(folder) {
+            search.left = search.left.min(NAMES_ELSEWHERE_MAX);
+        }
         search.root(&root);
     }
     search.found
@@ -32,6 +39,8 @@ struct Search<'s> {
     used: &'s WholeFolder,
     left: usize,
     found: FolderSeen,
+    /// Folders that links led to.
+    followed: HashSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -61,7 +70,7 @@ impl Search<'_> {
         self.found.kept.len() >= TOLD_MAX
     }
 
-    /// Everything in a folder and below it. Links are looked at, and not gone through.
+    /// Everything in a folder and below it. Links are looked at, and gone through only if the program does so.
     fn folder(&mut self, folder: &Path, below: &str, is_kept: bool) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         for entry in entries.flatten() {
@@ -91,11 +100,22 @@ impl Search<'_> {
         }
         if is_kept {
             self.tell(path, below);
-        } else if kind.is_symlink()
-            && let Ok(real) = fs::canonicalize(path)
-            && real.ancestors().any(|part| self.keeps(part, below))
-        {
+        } else if kind.is_symlink() {
+            self.link(path, below);
+        }
+    }
+
+    /// What lies behind a link.
+    fn link(&mut self, path: &Path, below: &str) {
+        let Ok(real) = fs::canonicalize(path) else { return };
+        if real.ancestors().any(|part| self.keeps(part, below)) {
             self.tell(&real, below);
+        } else if self.used.sieve.follows_links
+            && real.is_dir()
+            && !self.used.sieve.skips(below)
+            && self.followed.insert(real.clone())
+        {
+            self.folder(&real, below, false);
         }
     }
 
@@ -110,10 +130,12 @@ impl Search<'_> {
                 file.parent().is_some_and(|folder| self.is_in(root, folder, &mut folders));
             let (path, below) = (root.join(file), text(file));
             // A repository inside of it is one name to git.
-            if let Ok(found) = fs::symlink_metadata(&path)
-                && found.is_dir()
-            {
+            let found = fs::symlink_metadata(&path).ok();
+            let is_link = found.as_ref().is_some_and(std::fs::Metadata::is_symlink);
+            if let Some(found) = found.filter(std::fs::Metadata::is_dir) {
                 self.entry(&path, &below, found.file_type(), is_kept);
+            } else if is_link && self.used.sieve.follows_links && !is_kept {
+                self.link(&path, &below);
             } else if is_kept || self.keeps(&path, &below) {
                 self.tell(&path, &below);
             }
@@ -277,6 +299,43 @@ mod tests {
     }
 
     #[test]
+    fn needs_git_rare_ways_to_read_a_whole_folder_are_known() {
+        check(&[
+            ("ask", "git diff --no-index src ."),
+            ("ask", "grep --dir=recurse x ."),
+            ("ask", "grep --direc=recurse x a"),
+            ("ask", "grep -r --exclude='*.pem' --include='*.pem' x a"),
+            ("ask", "grep -r --exclude='*.md' --include='*.rs' x ."),
+            ("ask", "python3 -m tarfile -c x.tar ."),
+            ("ask", "python3 -m zipfile -c x.zip a"),
+            ("ask", "python3 -c 'import shutil; shutil.make_archive(\"x\", \"tar\", \".\")'"),
+            ("ask", "python3 -c 'import shutil; shutil.copytree(\"a\", \"/tmp/b\")'"),
+            (
+                "deny",
+                "python3 -c 'import shutil; shutil.copytree(\"over\", \".\", dirs_exist_ok=True)'",
+            ),
+            ("deny", "node -e 'fs.cpSync(\"over\", \".\", {recursive: true})'"),
+            ("ask", "tar cf x.tar --no-wildcards --exclude='s*' --exclude='*.pem' ."),
+            ("deny", "zip -R x.zip '*.pem'"),
+            ("ask", "find . -type f > l; tar cf - -T l"),
+            ("deny", "git add 'secr*/*'"),
+            ("ask", "git add ':(glob)s*/**'"),
+            ("deny", "git add s*"),
+            ("allow", "git diff --no-index src new"),
+            ("allow", "git diff --no-index --stat src ."),
+            ("allow", "grep -r --include='*.rs' --exclude='*.md' x ."),
+            ("allow", "grep -r --exclude-dir=secrets --exclude-dir=a --include='*.rs' x ."),
+            ("allow", "python3 -m zipfile -c x.zip src"),
+            ("allow", "python3 -m zipfile -l x.zip"),
+            ("allow", "zip -R x.zip '*.rs'"),
+            ("allow", "find src -type f > l; tar cf x.tar -T l"),
+            ("allow", "git add '*.rs'"),
+            ("allow", "git add src/*"),
+            ("allow", "python3 -c 'import shutil; shutil.copytree(\"src\", \"/tmp/b\")'"),
+        ]);
+    }
+
+    #[test]
     fn needs_git_the_tools_of_agents_search_what_git_does_not_ignore() {
         let (_folder, _, guard) = project();
         for (expected, tool, input) in [
@@ -344,5 +403,37 @@ mod tests {
         symlink(root.join("secrets/key"), root.join("links/plain")).unwrap();
         let input = json!({"command": "grep -R x links"});
         assert_eq!(verdict(&guard, "bash", &input), "ask");
+    }
+
+    #[test]
+    fn what_lies_behind_links_to_folders_is_seen_where_they_are_gone_through() {
+        let (_folder, root, guard) = project();
+        fs::create_dir(root.join("links")).unwrap();
+        symlink("..", root.join("links/up")).unwrap();
+        fs::create_dir(root.join("loop")).unwrap();
+        symlink(".", root.join("loop/again")).unwrap();
+        symlink("../src", root.join("loop/src")).unwrap();
+        for (expected, command) in [
+            ("ask", "grep -R x links"),
+            ("ask", "rg -L x links"),
+            ("ask", "rg --follow x links"),
+            ("ask", "tar -chf a.tar links"),
+            ("ask", "tar chf a.tar links"),
+            ("deny", "cp -rL links out"),
+            ("deny", "rsync -aL links/ out"),
+            ("ask", "zip -r a.zip links"),
+            ("ask", "find -L links -type f -exec cat {} +"),
+            ("allow", "grep -r x links"),
+            ("allow", "rg x links"),
+            ("allow", "tar -cf a.tar links"),
+            ("allow", "zip -ry a.zip links"),
+            ("allow", "find links -type f -exec cat {} +"),
+            ("allow", "grep -R x loop"),
+            ("allow", "rg -L x loop"),
+            ("allow", "zip -r a.zip loop"),
+        ] {
+            let input = json!({ "command": command });
+            assert_eq!(verdict(&guard, "bash", &input), expected, "{command}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chronicle_core::base::quote::both_ends;
@@ -12,6 +12,7 @@ use crate::agents::{Trial, command_words};
 use crate::discover::has_program;
 use crate::discover::versions::{self, numbers};
 use crate::effects;
+use crate::home;
 use crate::process::{self, ProgramQuestion, Unanswered};
 use crate::project::Project;
 
@@ -85,8 +86,8 @@ pub fn try_start(
     let Some(Trial { launch, input, is_answer }) = adapter.trial(given) else { return Ok(()) };
     effects::give(given, &launch.files).map_err(|error| error.to_string())?;
     let question = ProgramQuestion {
-        argv: &launch.argv,
-        cwd: project.root(),
+        argv: &from_anywhere(launch.argv, project),
+        cwd: &aside(),
         env: &launch.env,
         without: &effects::NOT_FOR_AGENTS,
         input: &input,
@@ -95,6 +96,28 @@ pub fn try_start(
     process::ask(&question, is_answer)
         .map(drop)
         .map_err(|why| words("started for work, it gave no answer", &why))
+}
+
+/// A folder that no worker can write. An agent runs what it finds in the folder that it is started in, such as extensions and hooks, and
+/// no wall stands around one that is only tried.
+fn aside() -> PathBuf {
+    let folder = home::state().map(|state| state.join("trial"));
+    let made = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
+    made.unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// The same program, started from another folder. What stands before its options may name files of the project: `sh tools/agent.sh`.
+fn from_anywhere(mut argv: Vec<OsString>, project: &Project) -> Vec<OsString> {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let named = argv.iter().position(is_option).unwrap_or(argv.len());
+    for (at, word) in argv.iter_mut().take(named).enumerate() {
+        let whole = project.root().join(&*word);
+        let is_path = Path::new(word).components().count() > 1;
+        if is_path || at > 0 && whole.is_file() {
+            *word = whole.into();
+        }
+    }
+    argv
 }
 
 /// Whether a version is one that Chronicle's own tests run, newer than all of them, or neither.

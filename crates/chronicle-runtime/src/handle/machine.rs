@@ -8,6 +8,7 @@ use crate::inbox::Asker;
 use crate::link;
 use crate::process::wall;
 use crate::process::{self, KeeperEnd, KeeperOrder};
+use crate::project::Project;
 use crate::walls;
 
 pub use crate::process::wall::{WallProbe, WallRefusal, WallStep};
@@ -45,6 +46,11 @@ pub fn run(argv: &[&str], folder: &Path) -> Option<String> {
 /// What walls a run that this asker drives gets.
 pub fn walls_found(asker: &Asker) -> WallsFound {
     walls::found(&asker.chronicle, asker.no_walls)
+}
+
+/// Why no wall of this project can be told to open a path; `None` if it can. Definitions alone do not tell where the home is.
+pub fn unfit_to_open(path: &str, project: &Project) -> Option<String> {
+    walls::unfit_to_open(path, project.root())
 }
 
 /// What of walls holds here, and why not more: found by putting some up around nothing. `folder` is one that can be written.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::discover;
+use crate::loaded;
 use crate::project::Project;
 use crate::trust::{commands, items_of, record};
 
@@ -29,6 +30,11 @@ pub fn agree(project: &Project, used: &[Item]) -> Result<Vec<String>, TrustError
     let items = whole(project, used)?;
     record(project, &items)?;
     Ok(items.into_iter().map(|item| item.name).collect())
+}
+
+/// The same, and what agents load of it and run: for whoever was told that a worker left some of that.
+pub fn agree_to_all(project: &Project) -> Result<Vec<String>, TrustError> {
+    agree(project, &loaded::items(project))
 }
 
 /// Records that a person trusts these files of a project.

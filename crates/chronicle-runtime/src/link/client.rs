@@ -12,7 +12,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::wire::{self, Ask, Greeting, LINK_VERSION, Reply, Request, RunUpdate, VIEW_LINE_MAX};
-use super::{LINK_FILE, peer, whole_name};
+use super::{LINK_FILE, NOTE_MAX, peer, whole_name};
 use crate::activity::RunActivity;
 use crate::ledger::{Folder, Holder, Ledger as _};
 use crate::process::{self, lineage};
@@ -20,8 +20,6 @@ use crate::regular::{self, Links};
 
 /// How long a supervisor may take to answer: it syncs its disk first.
 pub const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest content of the link file; socket paths are shorter.
-const NOTE_MAX: u64 = 4 * 1024;
 /// How many connections to other processes are tried before that is reported.
 const CONNECTS_MAX: u32 = 4;
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);

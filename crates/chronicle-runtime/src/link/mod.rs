@@ -21,14 +21,21 @@ mod wire;
 
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use crate::project::Project;
+use crate::regular::{self, Links};
 
 pub(crate) use client::LinkWatch;
 pub use client::{ANSWER_PATIENCE, Client, LinkError, News};
 pub(crate) use secrets::Secrets;
 pub(crate) use server::{Inside, Publisher, Server};
 pub use wire::{Ask, LINE_MAX, RunUpdate};
+
+/// Longest note with the path of a socket.
+const NOTE_MAX: u64 = 4 * 1024;
 
 /// File in a run's folder that has the path of its socket, since the client's environment may differ from the supervisor's.
 pub(crate) const LINK_FILE: &str = "link";
@@ -73,6 +80,28 @@ pub(crate) fn place(run_folder: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((socket_path(run_folder).ok()?, folder().ok()?))
 }
 
+/// Other folders where supervisors of this user may listen: those whose environment says otherwise than ours, and those that runs of this
+/// project noted.
+pub(crate) fn other_folders(project: &Project) -> Vec<PathBuf> {
+    let uid = rustix::process::getuid().as_raw();
+    let shared = format!("chronicle-{uid}");
+    let session = PathBuf::from(format!("/run/user/{uid}/chronicle"));
+    let usual = [session, PathBuf::from("/tmp").join(&shared), std::env::temp_dir().join(&shared)];
+    let noted = project.runs().into_iter().filter_map(|run| {
+        let note = regular::read(&run.path.join(LINK_FILE), NOTE_MAX, Links::Refused).ok()?;
+        Some(Path::new(std::ffi::OsStr::from_bytes(&note)).parent()?.to_owned())
+    });
+    // Of what is noted only what can be a folder of sockets: nothing else is to be hidden by it.
+    let is_ours = |path: &PathBuf| {
+        let is_named = path.ends_with("chronicle") || path.ends_with(&shared);
+        path.is_absolute() && path.is_dir() && is_named
+    };
+    let mut all: Vec<PathBuf> = usual.into_iter().chain(noted).filter(is_ours).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Path of the socket for the run in that folder.
 fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     let whole = run_folder.canonicalize()?;
@@ -80,4 +109,26 @@ fn socket_path(run_folder: &Path) -> io::Result<PathBuf> {
     // Of the whole path, so that a copied run does not take the socket of the original.
     let name = blake3::hash(whole.as_os_str().as_encoded_bytes()).to_hex();
     Ok(folder()?.join(format!("{}.sock", &name[..24])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::new_run_id;
+    use chronicle_core::base::ids::RunId;
+
+    #[test]
+    fn folders_that_other_runs_noted_are_known_and_nothing_else_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = Project::at(root.join("project"));
+        let (noted, odd) = (root.join("session/chronicle"), root.join("odd"));
+        for (place, made) in [&noted, &odd].into_iter().zip(["a.sock", "b.sock"]) {
+            fs::create_dir_all(place).unwrap();
+            let run = project.make_run(RunId::new(new_run_id())).unwrap();
+            fs::write(run.path.join(LINK_FILE), place.join(made).as_os_str().as_bytes()).unwrap();
+        }
+        let found = other_folders(&project);
+        assert!(found.contains(&noted) && !found.contains(&odd), "{found:?}");
+    }
 }

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::{Pid, WaitStatus};
+use rustix::process::{Pid, Signal, WaitStatus};
 
 use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::keeper::STRAY_GRACE;
@@ -56,6 +56,18 @@ impl Begun {
         self.walled.as_mut().is_some_and(Walled::has_left)
     }
 
+    /// Lets both sides of the wall go on if somebody stopped them by a signal: they would never tell the end. What is behind it may
+    /// stand still for as long as somebody wants.
+    pub(super) fn wake_wall(&self) {
+        let Some(walled) = &self.walled else { return };
+        // Without an inside, the outer side has become the agent.
+        let sides = walled.init.map(|init| [init, walled.outer.id()]);
+        let still = sides.into_iter().flatten().filter(|pid| table::stands_still(*pid));
+        for process in still.filter_map(table::read) {
+            table::signal(process, Signal::CONT);
+        }
+    }
+
     /// Says to PID 1 who is about to be asked to end: it asks what the agent leaves, and nobody is to hear it twice.
     pub(super) fn tell_asked(&self, these: &[Process]) {
         let Some(walled) = self.walled.as_ref().filter(|walled| walled.init.is_some()) else {
@@ -94,7 +106,7 @@ impl Begun {
 }
 
 /// The signal that ends everything behind a wall.
-const SIGKILL: i32 = rustix::process::Signal::KILL.as_raw();
+const SIGKILL: i32 = Signal::KILL.as_raw();
 
 /// Starts it without a wall, through our own binary: the parent-death signal has to be set in the child, after the fork and before the
 /// exec.

@@ -5,13 +5,16 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::process::Signal;
 
 use super::order::{KeeperEnd, KeeperOrder};
 use super::sweep;
+use super::table;
 use super::wire::{self, Got, Inbox, KeeperReport, KeeperWord};
 
 /// How long a keeper may need to kill everything after the grace period. One that takes longer is stuck and is killed itself.
@@ -48,6 +51,8 @@ pub(super) struct KeeperLine {
     lock_file: PathBuf,
     pub(super) lease: Duration,
     stop_due: Mutex<Option<Instant>>,
+    /// Whether it stood still at the last look.
+    stood_still: AtomicBool,
 }
 
 impl Control {
@@ -129,6 +134,7 @@ impl KeeperLine {
             lock_file: order.lock_file.clone(),
             lease: order.lease,
             stop_due: Mutex::new(None),
+            stood_still: AtomicBool::new(false),
         }
     }
 
@@ -167,6 +173,23 @@ impl KeeperLine {
     pub(super) fn kill_if_overdue(&self) {
         if lock(&self.stop_due).is_some_and(|due| Instant::now() > due) {
             self.kill();
+        }
+    }
+
+    /// Lets a keeper go on that somebody stopped by a signal: it would never tell the end of its agent, and the run would wait for it
+    /// for ever. Only if it stood still at the last look too, and not once it was told to stop: then it has its time, and is killed.
+    pub(super) fn wake_if_still(&self) {
+        if lock(&self.stop_due).is_some() {
+            return;
+        }
+        let mut keeper = lock(&self.keeper);
+        // Only while it is not reaped: after that its process id may belong to another process.
+        let found =
+            matches!(keeper.try_wait(), Ok(None)).then(|| table::read(keeper.id())).flatten();
+        let still = found.filter(|it| table::stands_still(it.pid));
+        let stood_still = self.stood_still.swap(still.is_some(), Ordering::Relaxed);
+        if let Some(process) = still.filter(|_| stood_still) {
+            table::signal(process, Signal::CONT);
         }
     }
 

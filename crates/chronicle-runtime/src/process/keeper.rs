@@ -295,6 +295,10 @@ impl<'a> KeeperWatch<'a> {
                 self.lease_due = after(Duration::from_millis(self.order.lease_ms));
                 // Renewals double as signs of life, by which the trees know until when the attempt can have changed files.
                 lock::touch(self.lock);
+                // Once it has ended, its process id may belong to another process.
+                if self.tree.agent_end().is_none() {
+                    self.agent.wake_wall();
+                }
             }
             KeeperWord::Stop { grace_ms } => self.stop(Duration::from_millis(*grace_ms)),
         }

@@ -72,6 +72,7 @@ fn renew_for_ever() {
         for line in &lines {
             line.renew();
             line.kill_if_overdue();
+            line.wake_if_still();
         }
         // The shortest lease sets the pace of all: a renewal too many costs next to nothing.
         let pause = lines.iter().map(|line| line.lease / RENEWALS_PER_LEASE).min();

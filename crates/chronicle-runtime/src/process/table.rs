@@ -48,7 +48,8 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
 }
 
 pub(super) use system::{
-    all, boot, has_cookie, id_inside, is_signal_server, read, signal, wait_gone, waits_for_pipe,
+    all, boot, has_cookie, id_inside, is_signal_server, read, signal, stands_still, wait_gone,
+    waits_for_pipe,
 };
 
 #[cfg(target_os = "linux")]
@@ -109,6 +110,13 @@ mod system {
         let mut bytes = Vec::with_capacity(USUAL_BYTES);
         file.take(ENVIRON_MAX).read_to_end(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    /// True if somebody stopped it by a signal. Whoever traces it has a reason to, and is let be.
+    pub(in super::super) fn stands_still(pid: u32) -> bool {
+        let stat = whole(pid, "stat").unwrap_or_default();
+        let stat = String::from_utf8_lossy(&stat);
+        stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
     }
 
     /// True if the environment that a process was started with has the cookie.
@@ -200,6 +208,10 @@ mod system {
     pub(in super::super) fn read(pid: u32) -> Option<Process> {
         let process = Process { pid, started: 0 };
         test_kill_process(process.raw()?).is_ok().then_some(process)
+    }
+
+    pub(in super::super) fn stands_still(_pid: u32) -> bool {
+        false
     }
 
     pub(in super::super) fn has_cookie(_process: Process, _cookie: &str) -> bool {

@@ -1,8 +1,9 @@
-//! Sockets that the environment names: whoever reaches such a daemon can have it start programs outside of the wall.
+//! What the environment names beside the usual places: sockets of daemons, which start programs outside of the wall for whoever reaches
+//! them, and files with credentials.
 
 use std::path::PathBuf;
 
-/// Variables with the socket of a daemon, and the name that opens it. Those without one of the known names cannot be opened.
+/// Variables with the socket of a daemon or the place of credentials, and the name that opens it. Those without one of the known names cannot be opened.
 const NAMED: &[(&str, &str)] = &[
     ("ssh", "SSH_AUTH_SOCK"),
     ("gpg", "GPG_AGENT_INFO"),
@@ -26,6 +27,34 @@ const NAMED: &[(&str, &str)] = &[
     ("terminal", "ZELLIJ_SOCKET_DIR"),
     ("desktop", "SWAYSOCK"),
     ("desktop", "I3SOCK"),
+    ("desktop", "WAYLAND_DISPLAY"),
+    ("desktop", "PULSE_SERVER"),
+    ("screen", "SCREENDIR"),
+    ("emacs", "EMACS_SERVER_FILE"),
+    ("x11", "XAUTHORITY"),
+    ("gpg", "GNUPGHOME"),
+    ("kube", "KUBECONFIG"),
+    ("aws", "AWS_SHARED_CREDENTIALS_FILE"),
+    ("aws", "AWS_CONFIG_FILE"),
+    ("aws", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    ("azure", "AZURE_CONFIG_DIR"),
+    ("gcloud", "CLOUDSDK_CONFIG"),
+    ("gcloud", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ("docker", "DOCKER_CONFIG"),
+    ("gh", "GH_CONFIG_DIR"),
+    ("netrc", "NETRC"),
+    ("pass", "PASSWORD_STORE_DIR"),
+    ("databases", "PGPASSFILE"),
+    ("history", "HISTFILE"),
+];
+
+/// Variables with a folder, and what in it holds credentials.
+const WITHIN: &[(&str, &str, &str)] = &[
+    ("cargo", "CARGO_HOME", "credentials.toml"),
+    ("cargo", "CARGO_HOME", "credentials"),
+    ("git", "XDG_CONFIG_HOME", "git/credentials"),
+    ("gh", "XDG_CONFIG_HOME", "gh"),
+    ("gcloud", "XDG_CONFIG_HOME", "gcloud"),
 ];
 
 /// Each socket that a variable of this process names.
@@ -34,9 +63,21 @@ pub(super) fn named() -> Vec<(&'static str, PathBuf)> {
         let value = std::env::var_os(variable)?.into_string().ok()?;
         Some((*name, value))
     });
-    said.flat_map(|(name, value)| paths(&value).into_iter().map(move |path| (name, path)))
+    let said = said.flat_map(|(name, value)| paths(&value).into_iter().map(move |it| (name, it)));
+    let within = WITHIN.iter().filter_map(|(name, variable, inside)| {
+        let folder = PathBuf::from(std::env::var_os(variable)?);
+        folder.is_absolute().then(|| (*name, folder.join(inside)))
+    });
+    said.chain(within)
+        .chain(tmux_folder().map(|path| ("tmux", path)))
         .filter(|(_, path)| path.exists())
         .collect()
+}
+
+/// Where tmux listens if a person told it another folder than the usual one. Whoever wants a server behind a wall must tell it another one.
+fn tmux_folder() -> Option<PathBuf> {
+    let told = std::env::var_os("TMUX_TMPDIR").map(PathBuf::from).filter(|it| it.is_absolute())?;
+    Some(told.join(format!("tmux-{}", rustix::process::getuid().as_raw())))
 }
 
 /// The whole paths in such a value: a path, an address, or several of them.

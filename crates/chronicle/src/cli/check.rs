@@ -18,7 +18,7 @@ use super::environment::{self, PhaseEnvironment};
 use super::json::ProblemRow;
 use super::prepare::own_agent;
 use super::problems::{self, counted};
-use super::{Setting, config, json};
+use super::{Setting, config, json, walls};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -129,9 +129,18 @@ impl CheckReport {
         let agents =
             loaded.workflows.iter().flat_map(|it| unknown_agents(setting, settings, loaded, it));
         let offline = loaded.workflows.iter().flat_map(|it| offline_agents(settings, loaded, it));
+        let wide = walls::too_wide(setting, settings, &loaded.workflows);
+        let wide = wide.iter().map(|it| it.problem(settings, loaded));
         let notes = main.and_then(|main| unbounded_note(loaded, main));
-        let problems: Vec<Problem> =
-            loaded.problems.iter().cloned().chain(agents).chain(offline).chain(notes).collect();
+        let problems: Vec<Problem> = loaded
+            .problems
+            .iter()
+            .cloned()
+            .chain(agents)
+            .chain(offline)
+            .chain(wide)
+            .chain(notes)
+            .collect();
         self.workflows.push(CheckedWorkflow {
             name: main.map_or_else(|| key.clone(), |main| main.name.clone()),
             phases: main.map_or(0, |main| main.phases.len()),

@@ -186,7 +186,8 @@ fn one_phase(
 /// The arguments of a call. A plain text is the command or path that most tools take.
 fn input(kind: ToolKind, text: &str) -> Result<Value, Failure> {
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        // Some tools get a text alone, or a list.
+        Ok(input @ (Value::Object(_) | Value::String(_) | Value::Array(_))) => Ok(input),
         // In a shell a brace begins a group.
         _ if text.trim_start().starts_with('{') && !(kind == ToolKind::Run && is_group(text)) => {
             let error = serde_json::from_str::<Value>(text).err();

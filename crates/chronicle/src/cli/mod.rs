@@ -71,7 +71,7 @@ use crate::terminal;
     after_help = "Exit codes:\n  \
         0 done                      4 waiting for a person\n  \
         1 run failed or cancelled   5 another supervisor has the run\n  \
-        2 usage                     6 ledger damaged\n  \
+        2 usage                     6 record damaged, gone or newer\n  \
         3 definition invalid       70 internal, 130 interrupted\n\n\
         Try it:  chronicle demo"
 )]

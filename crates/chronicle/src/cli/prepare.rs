@@ -10,8 +10,8 @@ use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
 use chronicle_runtime::handle::definitions::{self, Catalog};
 use chronicle_runtime::handle::trust::{self, Item, Unknown};
 
-use super::Setting;
 use super::trust::{Brought, confirm};
+use super::{Setting, walls};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -79,6 +79,9 @@ pub(super) fn prepare(
     let model = wishes.model.or_else(|| settings.text("model")).map(str::to_owned);
     let agent = own_agent(settings, &agent).unwrap_or(agent);
     refuse_offline(settings, &loaded.workflows, &agent)?;
+    if let Some(wide) = walls::too_wide(setting, settings, &loaded.workflows).first() {
+        return Err(wide.failure());
+    }
     Ok(Chosen { agent, model, untrusted })
 }
 

@@ -74,7 +74,7 @@ pub(super) fn cmd_trust(setting: &Setting, args: &TrustArgs) -> Result<Exit, Fai
         terminal::say_wrapped(&format!("`{shown}` {text}."));
         return Ok(Exit::Done);
     }
-    let names = trust::agree(&setting.project, &[])?;
+    let names = trust::agree_to_all(&setting.project)?;
     if setting.json {
         let trusted = Trusted { project: root.to_string(), items: names };
         return json::say_document(&trusted).map(|()| Exit::Done);

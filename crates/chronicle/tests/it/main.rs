@@ -92,6 +92,7 @@ mod undriven;
 mod waits;
 #[cfg(target_os = "linux")]
 mod walled;
+mod walled_links;
 mod walls;
 #[cfg(target_os = "linux")]
 mod walls_kill;

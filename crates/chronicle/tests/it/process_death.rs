@@ -31,6 +31,7 @@ with_and_without_walls! {
     a_killed_supervisor_takes_everything_with_it
     a_keeper_that_stands_still_goes_on_when_its_supervisor_is_killed
     a_keeper_that_stands_still_is_killed_with_all_below
+    a_keeper_that_was_stopped_goes_on_by_itself
     a_frozen_supervisor_loses_its_lease
     a_lease_is_renewed
     the_agent_of_a_killed_keeper_dies_at_once
@@ -138,6 +139,41 @@ fn a_keeper_that_stands_still_is_killed_with_all_below(yard: &Yard) {
     yard.assert_empty();
 }
 
+/// Otherwise nobody would ever hear how the agent ended.
+fn a_keeper_that_was_stopped_goes_on_by_itself(yard: &Yard) {
+    let mut running = yard.start("echo up; read line; exit 3");
+    assert_eq!(running.line(), "up");
+    signal(running.control.keeper_id(), Signal::STOP);
+    drop(running.stdin.take());
+    assert_eq!(running.end(), super::process_yard::ended(3, 0));
+}
+
+/// The same for each of the two processes that hold a wall.
+fn a_wall_goes_on_by_itself(pick: impl Fn(&Yard) -> u32) {
+    let yard = Yard::walled();
+    let mut running = yard.start("echo up; read line; exit 3");
+    assert_eq!(running.line(), "up");
+    signal(pick(&yard), Signal::STOP);
+    drop(running.stdin.take());
+    assert_eq!(running.end(), super::process_yard::ended(3, 0));
+}
+
+fn outer_of(yard: &Yard) -> u32 {
+    let text = std::fs::read_to_string(yard.lock_file()).unwrap();
+    let outer = text.lines().find(|line| line.starts_with(r#"{"agent""#));
+    number(outer.unwrap_or_else(|| panic!("{text}")))
+}
+
+#[test]
+fn needs_namespaces_a_wall_whose_first_process_was_stopped_goes_on_by_itself() {
+    a_wall_goes_on_by_itself(|yard| init_of(&yard.lock_file()));
+}
+
+#[test]
+fn needs_namespaces_a_wall_whose_outer_side_was_stopped_goes_on_by_itself() {
+    a_wall_goes_on_by_itself(outer_of);
+}
+
 fn a_frozen_supervisor_loses_its_lease(yard: &Yard) {
     let mut supervisor = Supervisor::start(yard, Duration::from_millis(1500));
     signal(supervisor.child.id(), Signal::STOP);
@@ -210,11 +246,7 @@ fn needs_namespaces_a_wall_whose_first_process_is_killed_ends_the_agent() {
 
 #[test]
 fn needs_namespaces_a_wall_whose_outer_side_is_killed_ends_the_agent() {
-    nothing_is_left_without(|yard| {
-        let text = std::fs::read_to_string(yard.lock_file()).unwrap();
-        let outer = text.lines().find(|line| line.starts_with(r#"{"agent""#));
-        number(outer.unwrap_or_else(|| panic!("{text}")))
-    });
+    nothing_is_left_without(outer_of);
 }
 
 /// A process that stands for the first one behind a wall, and a lock file that somebody's keeper left.

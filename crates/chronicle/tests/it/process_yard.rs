@@ -11,9 +11,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use chronicle_runtime::for_tests::process::sweep::by_cookie;
-use chronicle_runtime::for_tests::process::wall::{
-    Network, ProjectGit, Wall, WallFiles, WallLayers, WallPlan, usual,
-};
+use chronicle_runtime::for_tests::process::wall::{Wall, WallPlan, usual};
 use chronicle_runtime::for_tests::process::{
     Control, KeeperEnd, KeeperOrder, Kept, OutputLines, ReadLine, shell_argv, start,
 };
@@ -115,25 +113,8 @@ pub(crate) fn order(cookie: &str, folder: &Path, is_walled: bool, script: &str) 
 
 /// The usual wall around a project.
 fn wall(folder: &Path) -> Wall {
-    let plan = WallPlan {
-        project: &folder.canonicalize().unwrap(),
-        git: ProjectGit::Own,
-        home: &folder.join("home"),
-        uid: rustix::process::getuid().as_raw(),
-        tmp: &[],
-        session: None,
-        agent: "command",
-        agent_folders: &[],
-        sockets: &[],
-        files: WallFiles::Write,
-        paths: &[],
-        hide: &[],
-        own: &[],
-        open: &[],
-        network: Network::On,
-        processes: None,
-        layers: WallLayers::ALL,
-    };
+    let (project, home) = (folder.canonicalize().unwrap(), folder.join("home"));
+    let plan = WallPlan::plain(&project, &home);
     usual(&plan).unwrap()
 }
 

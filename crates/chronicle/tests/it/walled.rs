@@ -420,3 +420,100 @@ fn needs_namespaces_a_terminal_of_the_person_cannot_be_opened() {
     assert_eq!(session.read("seen"), "ptmx\n");
     assert!(!session.has("opened"));
 }
+
+/// A worker whose script leaves what the agent of the next phase would load and run.
+const PLANTS: &str = "mkdir -p .claude .pi/extensions
+    echo '{}' > .mcp.json; echo '{}' > .claude/settings.local.json; echo x > .pi/extensions/x.ts
+    echo x > .claude/notes.md; echo '{}' > other.json";
+
+fn with_planter(who: Who) -> Session {
+    let session = Session::of(who);
+    session.write(
+        ".chronicle/workflows/main.yaml",
+        "{name: Plants, phases: {work: {next: [more]}, more: {next: [done]}}}",
+    );
+    session.write("worker.sh", PLANTS);
+    session.write(
+        "script.yaml",
+        "work: [{shell: {command: sh ./worker.sh}}, {transition: {to: more, summary: s}}]\n\
+         more: [{shell: {command: touch loaded}}, {complete: {}}]",
+    );
+    session
+}
+
+#[test]
+fn needs_namespaces_no_agent_starts_with_what_a_worker_left_for_it_to_load() {
+    for who in Who::all() {
+        let session = with_planter(who);
+        session.run().exits(4);
+        let status = session.chronicle(&["status"]).stdout;
+        let names = "`.claude/settings.local.json`, `.mcp.json`, `.pi/extensions/x.ts` came or changed while a worker ran";
+        assert!(words(&status).contains(names), "{status}");
+        assert!(status.contains("Next: chronicle retry") && !session.has("loaded"), "{status}");
+        // Trying again does not help, and neither does another run.
+        session.chronicle(&["retry"]).exits(0);
+        session.chronicle(&["resume"]).exits(4);
+        assert!(!session.has("loaded"));
+        // The person looks, removes them, and the run goes on.
+        for name in [".mcp.json", ".claude/settings.local.json", ".pi/extensions/x.ts"] {
+            fs::remove_file(session.path(name)).unwrap();
+        }
+        session.chronicle(&["retry"]).exits(0);
+        session.chronicle(&["resume"]).exits(0);
+        assert!(session.has("loaded"));
+        session.chronicle(&["audit", "--replay"]).exits(0);
+    }
+}
+
+#[test]
+fn needs_namespaces_what_a_worker_left_is_loaded_once_a_person_has_agreed() {
+    let session = with_planter(Who::all()[0]);
+    session.run().exits(4);
+    session.chronicle(&["cancel"]).exits(0);
+    // A later run does not take it for something that was always there.
+    session.write("worker.sh", "true");
+    session.run().exits(4);
+    session.chronicle(&["trust"]).exits(0).prints(".mcp.json");
+    session.chronicle(&["retry"]).exits(0);
+    session.chronicle(&["resume"]).exits(0);
+    assert!(session.has("loaded"));
+    // What a person changes between two runs is theirs.
+    session.write(".mcp.json", "{\"mcpServers\": {}}");
+    session.run().exits(0);
+}
+
+#[test]
+fn needs_namespaces_what_a_killed_supervisor_did_not_compare_is_compared_later() {
+    let session = with_planter(Who::all()[0]);
+    session.write("worker.sh", format!("{PLANTS}\ntouch ready; while :; do sleep 1; done"));
+    let supervisor = session.spawn_run();
+    until("the worker has left them", || session.has("ready"));
+    kill(supervisor.pid());
+    supervisor.wait();
+    session.chronicle(&["resume"]).exits(4);
+    let status = session.chronicle(&["status"]).stdout;
+    assert!(
+        words(&status).contains("`.mcp.json`, `.pi/extensions/x.ts` came or changed"),
+        "{status}"
+    );
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn needs_namespaces_a_hit_is_what_names_something_that_the_wall_holds() {
+    for who in Who::all() {
+        let session = with_commands(
+            who,
+            "{name: W, phases: {work: {run: command, \
+             commands: ['touch .chronicle/x; true', 'echo Read-only file system', \
+             'echo cp: other.txt: Read-only file system; true'], next: [done]}}}",
+        );
+        session.run().exits(0);
+        let hits = hits(&session);
+        assert_eq!(hits.len(), 1, "{hits:?}");
+        assert!(hits[0]["data"]["said"].as_str().unwrap().contains(".chronicle/x"), "{hits:?}");
+    }
+}

@@ -17,6 +17,7 @@ use chronicle_runtime::for_tests::process::wall::{
 };
 use expect_test::{Expect, expect};
 
+use super::session::Session;
 use super::walls_yard::{CHRONICLE, Site, Victim, Who, end, listen, seen};
 
 /// Each set-up by its letter in the tables: everything without a network, both layers, namespaces, Landlock, the same without TCP, nothing.
@@ -488,6 +489,77 @@ fn needs_namespaces_needs_landlock_forbidden_namespaces_are_told_apart() {
     let forbid = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\"";
     let (good, text) = told(&site, "unshare", &["-Ur", "sh", "-c", forbid, "sh"]);
     assert!(good && text.contains("this machine allows no user namespaces (unshare: "), "{text}");
+}
+
+/// The same for the other kinds: each has a number of its own.
+#[test]
+fn needs_namespaces_needs_landlock_each_kind_of_namespaces_that_is_forbidden_is_named() {
+    let Some(who) = Who::ordinary() else { return };
+    for kind in ["mnt", "pid", "ipc", "net"] {
+        let site = Site::new(who);
+        let forbid = format!("echo 0 >/proc/sys/user/max_{kind}_namespaces && exec \"$@\"");
+        let (good, text) = told(&site, "unshare", &["-Ur", "sh", "-c", &forbid, "sh"]);
+        let why = format!(
+            "this machine allows no namespaces of one kind (unshare with `user.max_{kind}_namespaces=0`: "
+        );
+        assert!(good && text.contains(&why), "{kind}: {text}");
+        let stands = if kind == "net" { "namespaces and Landlock" } else { "Landlock" };
+        assert!(text.starts_with(stands), "{kind}: {text}");
+        assert_eq!(text.contains("the network cannot be turned off"), kind == "net", "{text}");
+    }
+}
+
+/// As behind a filter that lets nobody set limits: attempts then have none, and start.
+#[test]
+fn needs_namespaces_needs_landlock_needs_python3_refused_limits_are_told_and_done_without() {
+    for who in Who::all() {
+        let site = Site::new(who);
+        let tricks = site.path("project/tricks.py");
+        let (good, text) = told(&site, "python3", &[tricks.to_str().unwrap(), "refuse_limits"]);
+        assert!(good && text.starts_with("namespaces and Landlock"), "{text}");
+        assert!(text.contains("a limit on processes is refused (limit on processes: "), "{text}");
+        assert!(text.contains("allows `prlimit64`"), "{text}");
+        let session = Session::of(who);
+        session.write(
+            ".chronicle/workflows/main.yaml",
+            "{name: W, phases: {work: {run: command, commands: ['touch done.txt'], next: [done]}}}",
+        );
+        session.write("tricks.py", fs::read(&tricks).unwrap());
+        let mut command = session.command("python3");
+        // Not what a version manager of whoever runs the tests puts before it.
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.args(["tricks.py", "refuse_limits", CHRONICLE, "run", "main", "x"]);
+        session.start(command, "").wait().exits(0);
+        assert!(session.has("done.txt"));
+        let status = session.chronicle(&["status"]).stdout;
+        assert!(status.contains("Landlock, but a limit on processes is refused"), "{status}");
+    }
+}
+
+/// A server of the worker's own is behind its wall. That of the person is not there.
+#[test]
+fn needs_namespaces_needs_tmux_a_worker_has_a_tmux_of_its_own_and_not_that_of_the_person() {
+    for who in Who::all() {
+        let site = Site::new(who);
+        let name = format!("walls-{}", std::process::id());
+        let tmux = |arguments: &[&str]| {
+            let mut command = who.program("tmux");
+            site.environment(&mut command);
+            command.args(["-f", "/dev/null", "-L", &name]).args(arguments);
+            command.current_dir(site.path("project")).stdin(Stdio::null()).output().unwrap()
+        };
+        let started = tmux(&["new-session", "-d", "sleep 1000"]);
+        assert!(started.status.success(), "{started:?}");
+        let script = format!(
+            "tmux -f /dev/null -L {name} list-sessions >/dev/null 2>&1 && echo reached
+            tmux -f /dev/null new-session -d 'echo up >up; tmux wait-for -S up; sleep 1000' || exit 1
+            tmux wait-for up; cat up; tmux kill-server; ls /tmp/tmux-* 2>/dev/null | grep -c {name}; true"
+        );
+        let ran = site.run(site.whole(), &script);
+        let ended = tmux(&["kill-server"]);
+        assert_eq!(ran.exits(0), "up\n0\n", "{who:?}");
+        assert!(ended.status.success(), "the person's own still ran: {ended:?}");
+    }
 }
 
 /// As in a container that covers parts of its `/proc`: no new one may show what it hides.

@@ -167,8 +167,10 @@ fn needs_namespaces_daemons_are_asked_before_they_are_ended() {
 /// Nobody inside ends or stops PID 1, nor tells it what to do.
 #[test]
 fn needs_namespaces_nobody_inside_ends_init() {
-    // Only if it is ours: the real one is not to be tried.
+    // Only if it is ours: the real one is not to be tried. And only once it reads its signals: before that it cannot tell who sent one, and
+    // passes it on, to the program alone.
     let script = "grep -q wall-init /proc/1/cmdline || exit 99
+        until grep -q '^SigBlk:.*[1-9a-f]' /proc/1/status; do :; done
         for one in KILL STOP TERM HUP USR1; do kill -$one 1; done; kill -TERM 0 2>/dev/null & wait
         echo here; exit 5";
     let Some(who) = Who::ordinary() else { return };

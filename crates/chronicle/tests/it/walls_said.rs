@@ -32,6 +32,41 @@ phases:
 }
 
 #[test]
+fn check_and_run_name_paths_that_would_open_everything_here() {
+    let session = Session::with("{name: Main, phases: {work: {commands: 'true'}}}", "");
+    let root = session.project().parent().unwrap().canonicalize().unwrap();
+    let (home, linked) = (root.join("home"), root.join("linked"));
+    std::os::unix::fs::symlink(&root, &linked).unwrap();
+    let (root, linked) = (root.display(), linked.display());
+    for path in [home.display().to_string(), root.to_string(), linked.to_string()] {
+        let workflow = format!(
+            "name: Main\nlimits: {{timeout: 1h}}\nphases:\n  - {{id: work, commands: 'true',\n     walls: {{paths: [target, '{path}']}}}}\n"
+        );
+        session.write(".chronicle/workflows/main.yaml", workflow);
+        let said = session.chronicle(&["check", "main"]).exits(3);
+        let text = words(&said.stdout);
+        assert!(
+            text.contains("error[bad-wall]") && text.contains("would open everything"),
+            "{text}"
+        );
+        assert!(text.contains("main.yaml:5:6"), "{text}");
+        session.run().exits(3).talks("would open everything");
+    }
+    let plain = "{name: Main, limits: {timeout: 1h}, phases: {work: {commands: 'true', walls: {paths: [target, ~/exports]}}}}";
+    session.write(".chronicle/workflows/main.yaml", plain);
+    session.chronicle(&["check", "main"]).exits(0);
+    // What the user's own settings say is told in the same way.
+    let config = session.user().join("config.toml");
+    let before = std::fs::read_to_string(&config).unwrap_or_default();
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(&config, format!("{before}\n[walls]\npaths = ['{root}']\n")).unwrap();
+    let said = session.chronicle(&["check", "main"]).exits(3);
+    let text = words(&said.stdout);
+    assert!(text.contains("config.toml") && text.contains("`walls.paths`: "), "{text}");
+    session.run().exits(3).talks("`walls.paths` of your settings");
+}
+
+#[test]
 fn run_refuses_a_model_without_a_network_whoever_chose_the_agent() {
     let workflow = "
 name: Main

@@ -475,21 +475,41 @@ def forks(most):
 def refuse(argv):
     """Starts a program behind a seccomp filter that refuses new namespaces, as those of containers do."""
     number = {"x86_64": 272, "aarch64": 97}[os.uname().machine]
-    filters = b"".join(
-        struct.pack("HBBI", *one)
-        for one in [
+    start_behind(
+        [
             (0x20, 0, 0, 0),  # the number of the call
             (0x15, 0, 1, number),  # unshare?
             (0x06, 0, 0, 0x00050001),  # yes: EPERM
             (0x06, 0, 0, 0x7FFF0000),  # no: as always
-        ]
+        ],
+        argv,
     )
+
+
+def refuse_limits(argv):
+    """Starts a program behind a seccomp filter that refuses new limits, and lets them be read."""
+    number = {"x86_64": 302, "aarch64": 261}[os.uname().machine]
+    start_behind(
+        [
+            (0x20, 0, 0, 0),  # the number of the call
+            (0x15, 0, 3, number),  # prlimit64?
+            (0x20, 0, 0, 32),  # yes: the new limit, by its address
+            (0x15, 1, 0, 0),  # none: it is only read
+            (0x06, 0, 0, 0x00050001),  # one: EPERM
+            (0x06, 0, 0, 0x7FFF0000),  # as always
+        ],
+        argv,
+    )
+
+
+def start_behind(rules, argv):
+    filters = b"".join(struct.pack("HBBI", *one) for one in rules)
     buffer = ctypes.create_string_buffer(filters)
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filters", ctypes.c_void_p)]
 
-    program = Program(4, ctypes.addressof(buffer))
+    program = Program(len(rules), ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(38, 1, 0, 0, 0)
     if libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
@@ -511,6 +531,8 @@ def main(names):
 
 if sys.argv[1] == "refuse":
     refuse(sys.argv[2:])
+elif sys.argv[1] == "refuse_limits":
+    refuse_limits(sys.argv[2:])
 elif sys.argv[1] == "forks":
     forks(int(sys.argv[2]))
 elif sys.argv[1] == "changes":

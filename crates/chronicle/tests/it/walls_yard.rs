@@ -12,8 +12,8 @@ use std::process::{Child, Command, Stdio};
 
 use chronicle_runtime::for_tests::process::shell_argv;
 use chronicle_runtime::for_tests::process::wall::{
-    Network, ProjectGit, Wall, WallEnd, WallError, WallFiles, WallLayers, WallOrder, WallPlan,
-    Walled, raise, usual, wall_command,
+    Network, Wall, WallEnd, WallError, WallFiles, WallLayers, WallOrder, WallPlan, Walled, raise,
+    usual, wall_command,
 };
 use tempfile::TempDir;
 
@@ -177,23 +177,14 @@ impl Site {
             (self.path("project"), self.path("home"), self.path("tmp"), self.path("session"));
         let hidden = self.path("hidden.sock");
         let plan = WallPlan {
-            project: &project,
-            git: ProjectGit::Own,
-            home: &home,
             uid: self.who.uid(),
             tmp: &[tmp],
             session: Some(&session),
-            agent: "command",
-            agent_folders: &[],
-            sockets: &[],
             files,
-            paths: &[],
             hide: &[hidden.to_str().unwrap().to_owned()],
-            own: &[],
-            open: &[],
             network,
-            processes: None,
             layers,
+            ..WallPlan::plain(&project, &home)
         };
         usual(&plan).unwrap()
     }

@@ -180,6 +180,10 @@ const PROSE: &[&str] = &[
     "observations",
     "memory",
 ];
+/// Fields of shells that are read with the command.
+const BESIDE: &[&str] = &["stdin", "shell", "justification", "env", "environment"];
+/// Most words of a list that is read as one command.
+const LIST_MAX: usize = 32;
 /// Longest text in a field of no known meaning that is read as a command, and most bytes of all such texts of one input.
 const MAY_RUN_MAX: usize = 4_096;
 const ALL_MAY_RUN_MAX: usize = 256 * 1024;
@@ -297,17 +301,30 @@ impl Search<'_> {
             }
             // The words of one command.
             Value::Array(items)
-                if self.may_run() && is_one(COMMANDS, field) || self.is_agents(field) =>
+                if self.may_run() && is_one(COMMANDS, field)
+                    || self.is_agents(field)
+                    || self.is_bare(field) =>
             {
                 self.left -= 1;
                 self.words(items);
             }
-            Value::Array(items) => items.iter().for_each(|item| self.walk(field, item, depth - 1)),
+            Value::Array(items) => {
+                self.list(field, items);
+                for item in items {
+                    self.walk(field, item, depth - 1);
+                }
+            }
             Value::Object(fields) => {
                 let around = std::mem::replace(&mut self.around, Around::of(fields));
                 self.program(fields);
                 for (name, value) in fields {
-                    self.walk(name, value, depth - 1);
+                    let inside = self.inside(field, name);
+                    // A list of files by their names.
+                    if inside != name && looks_like_a_path(name) && self.left > 0 {
+                        self.left -= 1;
+                        self.text(inside, name);
+                    }
+                    self.walk(inside, value, depth - 1);
                 }
                 self.around = around;
             }
@@ -365,7 +382,22 @@ impl Search<'_> {
     fn may_be_run(&self, field: &str, text: &str) -> bool {
         let is_text = text.trim().contains(char::is_whitespace) && text.len() <= MAY_RUN_MAX;
         let is_known = [PROSE, PATHS, GLOBS, CODE].iter().any(|names| is_one(names, field));
-        self.is_open() && is_text && !is_known
+        let is_beside = self.kind == ToolKind::Run && !field.is_empty() && !is_one(BESIDE, field);
+        (self.is_open() || is_beside) && is_text && !is_known
+    }
+
+    /// Single words in a list of no known meaning may be those of one command.
+    fn list(&mut self, field: &str, items: &[Value]) {
+        let lists = [PROSE, PATHS, GLOBS, CODE, ARGUMENTS];
+        let is_known = lists.iter().any(|names| is_one(names, field));
+        let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+        let is_list = self.is_open() && !is_known && (2..=LIST_MAX).contains(&items.len());
+        let Some(words) = words.filter(|_| is_list && self.left > 0) else { return };
+        if words.iter().all(|word| !word.is_empty() && !word.contains(char::is_whitespace)) {
+            self.left -= 1;
+            let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            self.found.push(Finding::MayRun(quoted.join(" ")));
+        }
     }
 
     /// The files that a patch names; whether it is one.
@@ -380,7 +412,7 @@ impl Search<'_> {
             // Git writes a folder of its own before each.
             let plain = file.strip_prefix("a/").or_else(|| file.strip_prefix("b/"));
             self.found.extend(plain.map(|file| finding(file.to_owned())));
-            self.found.push(finding(file.to_owned()));
+            self.found.push(finding(file.into_owned()));
         }
         is_patch
     }
@@ -425,8 +457,10 @@ impl Search<'_> {
     }
 
     fn text(&mut self, field: &str, text: &str) {
-        let is_short = text.len() <= PATH_MAX && !text.contains('\n') && !text.trim().is_empty();
-        let may_patch = self.is_open() && is_one(PATCHES, field);
+        let is_line = !text.trim().is_empty() && !text.trim().contains('\n');
+        let is_short = text.len() <= PATH_MAX && is_line;
+        let is_patch = !is_one(PROSE, field) && patch::is_one(text);
+        let may_patch = self.is_open() && (is_one(PATCHES, field) || is_patch);
         if (may_patch || patch::is_for(self.tool, self.kind)) && self.patch(text) {
             return;
         }
@@ -450,7 +484,7 @@ impl Search<'_> {
             return;
         } else if is_one(GLOBS, field) || self.picks && is_one(&["pattern", "patterns"], field) {
             Finding::Glob(text.to_owned())
-        } else if is_one(PATHS, field) {
+        } else if is_one(PATHS, field) || self.is_bare_path(field) {
             self.path(field, file_address(text).unwrap_or_else(|| text.to_owned()))
         } else if self.is_open() && looks_like_a_path(text) {
             Finding::Perhaps(file_address(text).unwrap_or_else(|| text.to_owned()))
@@ -463,6 +497,22 @@ impl Search<'_> {
     /// Some agents pass the command itself as the input, without a field.
     fn is_bare(&self, field: &str) -> bool {
         field.is_empty() && self.kind == ToolKind::Run
+    }
+
+    /// The same for tools that use files.
+    fn is_bare_path(&self, field: &str) -> bool {
+        let uses_files = matches!(
+            self.kind,
+            ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Delete
+        );
+        field.is_empty() && (uses_files || self.kind == ToolKind::Search && !self.picks)
+    }
+
+    /// What a field inside of another one is: for tools that use files, one of no known meaning is what that around it is.
+    fn inside<'f>(&self, around: &'f str, field: &'f str) -> &'f str {
+        let lists = [PATHS, GLOBS, ADDRESSES, COMMANDS, CODE, PATCHES, PROSE, LANGUAGES];
+        let is_known = lists.iter().any(|names| is_one(names, field)) && plain(field) != "name";
+        if !self.may_run() && is_one(PATHS, around) && !is_known { around } else { field }
     }
 
     /// True if it is not known what the tool's fields mean.

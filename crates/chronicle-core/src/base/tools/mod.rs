@@ -109,9 +109,10 @@ pub fn says_it_does(tool: &str, wanted: ToolKind) -> bool {
             "run", "exec", "execute", "shell", "bash", "sh", "terminal", "command", "cmd", "eval",
             "spawn", "process", "script", "ssh",
         ],
-        ToolKind::Edit | ToolKind::Write => {
-            &["edit", "write", "patch", "replace", "append", "insert", "save", "put"]
-        }
+        ToolKind::Edit | ToolKind::Write => &[
+            "edit", "write", "patch", "replace", "append", "insert", "save", "put", "move", "mv",
+            "rename", "create", "mkdir", "copy", "delete", "remove", "unlink",
+        ],
         ToolKind::Delete => &["delete", "remove", "unlink", "rm", "trash"],
         ToolKind::Read => &["read", "cat", "view"],
         ToolKind::Search => &["search", "grep", "glob", "find"],
@@ -176,7 +177,10 @@ mod tests {
         );
         assert!(!says_it_destroys("mcp__delete__list") && !says_it_destroys("list_deleted"));
         assert!(says_it_does("mcp__fs__edit_file", ToolKind::Edit));
-        assert!(says_it_does("mcp__fs__write_file", ToolKind::Write));
+        for tool in ["write_file", "move_file", "create_directory", "delete_file", "copyFile"] {
+            assert!(says_it_does(&format!("mcp__fs__{tool}"), ToolKind::Write), "{tool}");
+        }
+        assert!(!says_it_does("mcp__fs__list_directory", ToolKind::Write));
         for tool in ["mcp__github__create_issue", "mcp__fs__read_file", "mcp__run__list"] {
             assert!(!says_it_does(tool, ToolKind::Run), "{tool}");
         }

@@ -17,9 +17,9 @@ impl Walker<'_> {
             self.touch(TouchKind::Read, file, state, name, call.span);
         }
         let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
-        let files_of_code = found.values(&["f", "file", "E", "exec"]);
-        let own = files_of_code.filter_map(|file| self.content_of(file, state));
-        programs.extend(own.map(|text| Field::text(&text)).collect::<Vec<_>>());
+        for file in found.values(&["f", "file", "E", "exec"]) {
+            programs.extend(self.code_in(file, state, call));
+        }
         if !found.has(&["f", "file", "E", "exec", "e", "source"])
             && let Some((program, more)) = files.split_first()
         {

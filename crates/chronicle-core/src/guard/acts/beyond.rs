@@ -5,7 +5,7 @@ use super::options::Read;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
-use super::{DoubtKind, TouchKind};
+use super::{DoubtKind, Put, TouchKind};
 
 impl Walker<'_> {
     /// Flags that make more of an option than its name says.
@@ -55,23 +55,82 @@ impl Walker<'_> {
                 let why = format!("a variable of `{name}` may hold commands");
                 self.doubt(DoubtKind::Text, &why, call.span);
             } else {
+                self.started_by_build(variable, &value, found, state, call);
                 self.watched(variable, &super::value::Value::One(value), state, call.span);
             }
         }
     }
 
+    /// A variable of `make` that holds a program, which recipes start with the words of others.
+    fn started_by_build(
+        &mut self,
+        variable: &str,
+        value: &Field,
+        found: &Read,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        const PROGRAMS: [&str; 20] = [
+            "CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "CP", "MV", "LN", "INSTALL", "MKDIR", "GO",
+            "CARGO", "PYTHON", "NODE", "NPM", "STRIP", "RANLIB", "FC",
+        ];
+        let Some(program) = value.known().filter(|_| PROGRAMS.contains(&variable)) else { return };
+        let flags = found.operands.iter().filter_map(|it| it.known()?.split_once('='));
+        let flags = flags.filter(|(name, _)| name.ends_with("FLAGS")).map(|(_, value)| value);
+        let line: Vec<&str> = std::iter::once(program).chain(flags).collect();
+        self.run_value(&line.join(" "), state, call.span);
+    }
+
     /// Files in addresses, and the command with which `zip` tests its work.
     fn hidden_paths(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         if matches!(name, "curl" | "wget") {
+            let sent: Vec<Field> = found.values(&["T", "upload-file"]).cloned().collect();
             for path in found.operands.iter().filter_map(Field::known) {
-                if let Some(path) = path.strip_prefix("file://") {
-                    self.touch(TouchKind::Read, &Field::text(path), state, name, call.span);
+                let Some(path) = path.strip_prefix("file://") else { continue };
+                for path in spelled_out(path) {
+                    let path = Field::text(&path);
+                    let is_sent = name == "curl" && !sent.is_empty();
+                    let kind = if is_sent { TouchKind::Write } else { TouchKind::Read };
+                    self.touch(kind, &path, state, name, call.span);
+                    if is_sent {
+                        self.landed(name, &sent, &path, state, call, &Put::default());
+                    }
                 }
             }
+        }
+        if name == "curl" {
+            self.settings_of_curl(found, state, call);
         }
         let tests = found.options.iter().filter(|(option, _)| option == "T").count();
         if name == "zip" && tests > 1 {
             self.doubt(DoubtKind::Text, "`zip` tests its work with a command", call.span);
+        }
+    }
+
+    /// Options that `curl` reads from a text that is known here.
+    fn settings_of_curl(&mut self, found: &Read, state: &State, call: Call<'_>) {
+        for file in found.values(&["K", "config"]) {
+            let Some(text) = self.code_in(file, state, call) else { continue };
+            let Some(text) = text.known() else {
+                self.doubt(DoubtKind::Option, "`curl` reads options that are not known", call.span);
+                continue;
+            };
+            let mut words = vec![Field::text("curl")];
+            for line in text.lines().map(str::trim).filter(|it| !it.starts_with('#')) {
+                let (option, value) = line
+                    .split_once(|it: char| it.is_whitespace() || "=:".contains(it))
+                    .unwrap_or((line, ""));
+                let value =
+                    value.trim_matches(|it: char| it.is_whitespace() || "=:\"".contains(it));
+                if option == "url" {
+                    words.push(Field::text(value));
+                    continue;
+                }
+                let dashes = if option.starts_with('-') { "" } else { "--" };
+                words.push(Field::text(&format!("{dashes}{option}")));
+                words.extend(Some(value).filter(|it| !it.is_empty()).map(Field::text));
+            }
+            self.start(&words, state, call);
         }
     }
 
@@ -127,6 +186,11 @@ impl Walker<'_> {
         self.hidden_paths(name, found, state, call);
         match name {
             "sftp" => self.transferred(found, call),
+            "ptx" if found.has(&["G", "traditional"]) => {
+                for path in found.operands.iter().skip(1) {
+                    self.touch(TouchKind::Write, path, state, name, call.span);
+                }
+            }
             "7z" | "7za" | "7zr" => self.changed(name, &found.operands, state, call.span),
             "rsync" => {
                 let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));
@@ -186,4 +250,19 @@ impl Walker<'_> {
             _ => {}
         }
     }
+}
+
+/// Every path that an address with lists in braces stands for.
+fn spelled_out(path: &str) -> Vec<String> {
+    const PATHS_MAX: usize = 64;
+    let mut all = vec![path.to_owned()];
+    while let Some(at) =
+        all.iter().position(|it| it.contains('{')).filter(|_| all.len() < PATHS_MAX)
+    {
+        let path = all.remove(at);
+        let Some((before, rest)) = path.split_once('{') else { break };
+        let Some((list, after)) = rest.split_once('}') else { return vec![path] };
+        all.extend(list.split(',').map(|name| format!("{before}{name}{after}")));
+    }
+    all
 }

@@ -30,8 +30,9 @@ impl Walker<'_> {
     ) {
         let Some(target) = target.known() else { return };
         for source in sources.iter().filter_map(Field::known) {
-            let Some(program) = self.program_at(source, state) else { continue };
             let inside = format!("{}/{}", target.trim_end_matches('/'), base(source));
+            self.copied_text(source, &[target, &inside], state);
+            let Some(program) = self.program_at(source, state) else { continue };
             for path in [target, &inside] {
                 let places = state.folders.iter().filter_map(|folder| place(folder, path));
                 self.copies.extend(places.map(|place| (place, program.clone())));
@@ -47,14 +48,20 @@ impl Walker<'_> {
     fn program_at(&self, path: &str, state: &State) -> Option<String> {
         let whole = state.folders.iter().filter_map(|folder| place(folder, path));
         let mut whole = whole.map(|place| format!("/{place}"));
-        whole.find(|path| is_installed(path)).or_else(|| self.copy_of(path, state))
+        let installed = whole.find(|path| is_installed(path));
+        installed.or_else(|| self.copies_of(path, state).pop())
     }
 
-    /// The program of which a path is a link or a copy.
-    pub(super) fn copy_of(&self, path: &str, state: &State) -> Option<String> {
+    /// The programs of which a path is a link or a copy: which of them came to lie there is not certain.
+    pub(super) fn copies_of(&self, path: &str, state: &State) -> Vec<String> {
         let places: Vec<String> =
             state.folders.iter().filter_map(|folder| place(folder, path)).collect();
-        let found = self.copies.iter().rev().find(|(place, _)| places.contains(place));
-        found.map(|(_, program)| program.clone())
+        let mut found: Vec<String> = Vec::new();
+        for (_, program) in self.copies.iter().filter(|(place, _)| places.contains(place)) {
+            if !found.contains(program) {
+                found.push(program.clone());
+            }
+        }
+        found
     }
 }

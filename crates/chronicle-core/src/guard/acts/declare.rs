@@ -207,10 +207,15 @@ impl Walker<'_> {
 
     /// What `read` gets: nothing that a text chose which has written nothing, if it comes from a file.
     fn read_from(&self, input: &Input) -> Value {
-        if matches!(input, Input::File) && !self.has_changed {
-            Value::One(Field::of(Piece::Given))
-        } else {
-            Value::unknown()
+        match input {
+            Input::File if !self.has_changed => Value::One(Field::of(Piece::Given)),
+            // One of the names that are there.
+            Input::Text(text) if matches!(text.pieces.as_slice(), [Piece::Glob(_)]) => {
+                Value::One(text.clone())
+            }
+            Input::Given | Input::Piped | Input::Text(_) | Input::File | Input::Listed(_) => {
+                Value::unknown()
+            }
         }
     }
 
@@ -228,12 +233,12 @@ impl Walker<'_> {
 
     fn printed(&mut self, words: &[Field], state: &mut State, call: Call<'_>) {
         match words {
-            [first, name, ..] if first.known() == Some("-v") => {
-                self.given_name(name, Value::unknown(), state, call);
+            [first, name, rest @ ..] if first.known() == Some("-v") => {
+                self.given_name(name, filled_in(rest), state, call);
             }
-            [first, ..] if first.begins().starts_with("-v") => {
+            [first, rest @ ..] if first.begins().starts_with("-v") => {
                 let name = first.after(2);
-                self.given_name(&name, Value::unknown(), state, call);
+                self.given_name(&name, filled_in(rest), state, call);
             }
             [first, ..]
                 if !first.is_known() && first.begins().is_empty()
@@ -308,4 +313,18 @@ fn line_read(input: &Input, letters: &str) -> Option<Field> {
         }
         Input::Given | Input::Piped | Input::File => None,
     }
+}
+
+/// What `printf` makes of a format that only puts known words into a text.
+fn filled_in(words: &[Field]) -> Value {
+    let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+    let text = known.as_deref().and_then(|known| match known.split_first() {
+        Some((format, rest)) => {
+            let is_plain = !format.contains('\\') && !format.starts_with('-');
+            let has_only_words = format.split('%').skip(1).all(|it| it.starts_with('s'));
+            super::written::formatted(format, rest).filter(|_| is_plain && has_only_words)
+        }
+        None => None,
+    });
+    text.map_or_else(Value::unknown, |text| Value::One(Field::text(&text)))
 }

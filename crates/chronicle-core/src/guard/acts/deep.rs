@@ -18,6 +18,19 @@ impl Walker<'_> {
         if ["cp", "rsync", "ditto", "scp"].contains(&name) {
             return self.copied_below(name, found, &sieve, state, call);
         }
+        // `zip -R` looks for its patterns at any depth.
+        if name == "zip" && found.options.iter().any(|(option, _)| option == "R") {
+            let mut own = sieve;
+            for pattern in found.operands.iter().skip(1) {
+                match pattern.to_word() {
+                    super::CommandWord::Known(text) | super::CommandWord::Glob(text) => {
+                        own.take_only(&text);
+                    }
+                    super::CommandWord::Unknown { .. } => own.take_only("*"),
+                }
+            }
+            return self.touch_below(&Field::text("."), &own, None, state, name);
+        }
         let searches = !matches!(name, "diff" | "zip");
         let given = ["e", "f", "regexp", "file"];
         let skipped = usize::from(name == "zip" || searches && !found.has(&given));
@@ -173,6 +186,7 @@ pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
         "grep" | "egrep" | "fgrep" | "zgrep" | "ugrep" | "pcregrep" | "pcre2grep" => {
             found.has(&["r", "R", "recursive", "dereference-recursive"])
                 || has_value(&["d", "directories"], "recurse")
+                || cut_short(found, "directories").any(|it| it.known() == Some("recurse"))
         }
         "rg" | "ag" => !found.has(&["files", "type-list"]),
         "diff" | "scp" => found.has(&["r", "recursive"]),
@@ -183,15 +197,47 @@ pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
     };
     let mut sieve =
         if name == "rg" || name == "ag" { sieve_of_rg(found) } else { Sieve::default() };
-    for pattern in found.values(&["include"]).filter_map(Field::known) {
+    sieve.follows_links = follows_links(name, found);
+    let is_grep = name.ends_with("grep");
+    // With `grep` the last one that a name fits counts, and what fits none is searched unless the first one is to be included.
+    let picks: Vec<&(String, Option<Field>)> = found
+        .options
+        .iter()
+        .filter(|(it, _)| ["include", "exclude"].contains(&it.as_str()))
+        .collect();
+    let narrows = !is_grep || picks.first().is_some_and(|(it, _)| it == "include");
+    for pattern in found.values(&["include"]).filter(|_| narrows).filter_map(Field::known) {
         sieve.take_only(pattern);
     }
+    let last = picks.iter().rposition(|(it, _)| is_grep && it == "include").map_or(0, |at| at + 1);
+    let later = picks.iter().skip(last).filter(|(it, _)| it == "exclude");
     let short = found.values(&["x"]).filter(|_| matches!(name, "diff" | "zip"));
-    let long = found.values(&["exclude", "exclude-dir", "ignore"]);
-    for pattern in long.chain(short).filter_map(Field::known) {
+    let long = found.values(&["exclude-dir", "ignore"]);
+    let later = later.filter_map(|(_, value)| value.as_ref());
+    for pattern in long.chain(short).chain(later).filter_map(Field::known) {
         sieve.leave_out(pattern);
     }
     is_deep.then_some(sieve)
+}
+
+/// Values of a long option of which only the beginning is there.
+fn cut_short<'r>(found: &'r Read, name: &'static str) -> impl Iterator<Item = &'r Field> {
+    let is_it = move |option: &str| option.len() > 2 && name.starts_with(option);
+    found.options.iter().filter(move |(option, _)| is_it(option)).filter_map(|(_, it)| it.as_ref())
+}
+
+/// True if a program goes through links, of itself or because it is told to.
+fn follows_links(name: &str, found: &Read) -> bool {
+    match name {
+        "rg" => found.has(&["L", "follow"]),
+        "ag" => found.has(&["f", "follow"]),
+        "ack" => found.has(&["follow"]),
+        "cp" | "rsync" => found.has(&["L", "dereference", "copy-links"]),
+        "zip" => !found.has(&["y", "symlinks"]),
+        "diff" => !found.has(&["no-dereference"]),
+        "scp" => true,
+        _ => found.has(&["R", "S", "dereference-recursive"]),
+    }
 }
 
 fn sieve_of_rg(found: &Read) -> Sieve {
@@ -237,6 +283,37 @@ fn endings_of(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 impl Walker<'_> {
+    /// `git diff --no-index`: all that lies in two folders, also what git does not know.
+    pub(super) fn compared_by_git(&mut self, name: &str, found: &Read, state: &State) {
+        let is_any = name == "diff" && found.options.iter().any(|(it, _)| it.starts_with("no-ind"));
+        let only_names = ["name-only", "name-status", "stat", "shortstat", "numstat", "quiet"];
+        for path in found.operands.iter().filter(|_| is_any && !found.has(&only_names)) {
+            self.touch_below(path, &Sieve::default(), None, state, "git diff");
+        }
+    }
+
+    /// What `git add` is told by patterns, which git looks for at any depth.
+    pub(super) fn added_by_pattern(&mut self, path: &Field, state: &State, call: Call<'_>) {
+        let Some(text) = path.known() else {
+            if matches!(path.to_word(), super::CommandWord::Glob(_)) {
+                self.touch(TouchKind::Read, path, state, "git add", call.span);
+            }
+            return;
+        };
+        let pattern =
+            text.strip_prefix(":(").and_then(|it| it.split_once(')')).map_or(text, |it| it.1);
+        let pattern = pattern.trim_start_matches([':', '/']);
+        let is_out = text.starts_with(":!") || text.starts_with(":^") || text.contains("(exclude");
+        // All that is there is what `.` means too.
+        let is_telling = pattern.chars().any(char::is_alphanumeric);
+        if is_out || !is_telling || !pattern.contains(['*', '?', '[']) {
+            return;
+        }
+        let mut sieve = Sieve::of(KnownToGit::NotIgnored);
+        sieve.take_only(pattern);
+        self.touch_below(&Field::text("."), &sieve, None, state, "git add");
+    }
+
     /// `git stash --all` and `git add --force`: also what git is told to ignore.
     pub(super) fn deep_with_ignored(&mut self, name: &str, found: &Read, state: &State) {
         let all = match name {
@@ -255,9 +332,10 @@ impl Walker<'_> {
     /// `git grep` and `git archive`: what git keeps, unless they are told otherwise.
     pub(super) fn deep_of_git(&mut self, name: &str, found: &Read, words: &[Field], state: &State) {
         let mut sieve = Sieve::of(KnownToGit::Tracked);
-        if found.has(&["no-index"]) {
+        let is_untracked = found.has(&["untracked"]);
+        if found.has(&["no-index"]) || is_untracked && found.has(&["no-exclude-standard"]) {
             sieve.known_to_git = KnownToGit::Any;
-        } else if found.has(&["untracked"]) {
+        } else if is_untracked {
             sieve.known_to_git = KnownToGit::NotIgnored;
         }
         let split = words.iter().position(|word| word.known() == Some("--"));

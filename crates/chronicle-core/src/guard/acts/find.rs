@@ -115,6 +115,9 @@ impl Walker<'_> {
                     self.file_of_test(&mut rest, TouchKind::Write, state, call);
                 }
                 "fprintf" => {
+                    if let Some(file) = rest.first().cloned() {
+                        self.wrote_unknown(&file, state);
+                    }
                     self.file_of_test(&mut rest, TouchKind::Write, state, call);
                     rest = rest.get(1..).unwrap_or_default();
                 }

@@ -6,7 +6,7 @@ use super::patches::Patching;
 use super::state::State;
 use super::value::{Field, line};
 use super::walk::Walker;
-use super::{CommandFolder, DoubtKind, TouchKind};
+use super::{CommandFolder, DoubtKind, Put, TouchKind};
 
 /// Options of commands: `x` is a text for a shell.
 const VALUED: &str = "m F:r message file:r C c author date x:_ exec:x upload-pack:x receive-pack:x o:_ output:w output-directory:w \
@@ -16,6 +16,9 @@ const VALUED: &str = "m F:r message file:r C c author date x:_ exec:x upload-pac
 
 /// Those of `git clean`, whose `-x` takes no value.
 const CLEAN: &str = "e exclude";
+
+/// Those of `git archive`.
+const ARCHIVE: &str = "add-file:r add-virtual-file o:_ output:w format prefix remote exec:x";
 
 /// What commands do to the paths that they are given.
 const COMMANDS: &[(&str, &str)] = &[
@@ -94,6 +97,22 @@ const CHANGING: &[&str] = &[
     "filter-branch",
     "filter-repo",
 ];
+/// Others that lie beside git as programs of their own.
+const OTHERS: &str = "push clone init config mv worktree archive format-patch grep prune repack replace update-server-info \
+    fast-import fast-export receive-pack upload-pack send-pack fetch-pack send-email hash-object mktree commit-tree write-tree \
+    pack-refs pack-objects unpack-objects index-pack prune-packed bugreport diagnose difftool mergetool merge-file merge-tree \
+    credential daemon http-backend maintenance mailinfo mailsplit rerere verify-commit verify-pack verify-tag ls-remote \
+    reset-author request-pull instaweb svn p4 shell remote-http remote-https cvsimport refs scalar";
+
+/// The command of git that a program of its own is: `push` for `git-push`.
+pub(super) fn own_command(program: &str) -> Option<&str> {
+    let command = program.strip_prefix("git-")?;
+    let is_one = COMMANDS.iter().any(|(name, _)| *name == command)
+        || CHANGING.contains(&command)
+        || OTHERS.split_whitespace().any(|name| name == command);
+    is_one.then_some(command)
+}
+
 /// Ends of the names of settings whose values are commands.
 const RUNNING: &[&str] = &[
     "pager",
@@ -126,6 +145,15 @@ const LEADING: &[&str] = &[
     "init.templatedir",
     "core.attributesfile",
     "core.worktree",
+];
+
+/// Settings that name files whose content git shows, or takes over.
+const READ: [&str; 5] = [
+    "commit.template",
+    "format.signaturefile",
+    "mailmap.file",
+    "blame.ignorerevsfile",
+    "core.excludesfile",
 ];
 
 /// Commands that take files into the repository, or show what differs from it.
@@ -230,6 +258,9 @@ impl Walker<'_> {
                 call.span,
             );
         }
+        if READ.contains(&name) {
+            self.touch(TouchKind::Read, value, state, "git", call.span);
+        }
         if !runs {
             return;
         }
@@ -254,12 +285,17 @@ impl Walker<'_> {
     }
 
     fn command_of_git(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
-        let valued = if name == "clean" { CLEAN } else { VALUED };
-        let (found, _) = read(words, Valued(valued), false);
+        let valued = match name {
+            "clean" => CLEAN,
+            "archive" => ARCHIVE,
+            _ => VALUED,
+        };
+        let (mut found, _) = read(words, Valued(valued), false);
+        self.pick(name, &mut found, state, call);
         let told_as = format!("git {name}");
         for (option, value) in &found.options {
             let Some(value) = value else { continue };
-            match Valued(VALUED).kind(option) {
+            match Valued(valued).kind(option) {
                 Some("x") => self.joined_text(std::slice::from_ref(value), state, call),
                 Some(kinds @ ("r" | "w")) => {
                     // It may lead to another project.
@@ -341,6 +377,7 @@ impl Walker<'_> {
             );
         }
         self.deep_with_ignored(name, found, state);
+        self.compared_by_git(name, found, state);
         if let Some(ours) = takes_ours(name, found) {
             self.touch(TouchKind::Write, &Field::text(ours), state, &told_as, call.span);
         }
@@ -371,6 +408,8 @@ impl Walker<'_> {
                         self.touches("rd", path, state, "git", call);
                     }
                     self.touches("w", last, state, "git", call);
+                    // Into hooks and settings it does not write as its own.
+                    self.landed("git mv", before, last, state, call, &Put::default());
                 }
             }
             "clean" if is_dry(found) => {}
@@ -385,11 +424,13 @@ impl Walker<'_> {
             "worktree" if matches!(first, "add" | "remove" | "move") => {
                 for path in paths.get(1..).unwrap_or_default() {
                     self.touches(if first == "add" { "w" } else { "wd" }, path, state, "git", call);
+                    self.brought_by_git(name, Some(path), state, call);
                 }
             }
             "clone" | "init" => {
                 let target = if name == "clone" { paths.get(1) } else { paths.first() };
                 self.touch(TouchKind::Write, target.unwrap_or(&here), state, "git", call.span);
+                self.brought_by_git(name, target, state, call);
             }
             "config" => self.configured(found, words, state, call),
             "merge-file" | "mailinfo" | "pack-objects" => {
@@ -407,6 +448,7 @@ impl Walker<'_> {
                 let file = paths.get(1).unwrap_or(&here);
                 self.touches("w", file, state, "git bundle", call);
             }
+            "hash-object" | "update-index" => self.taken_by_git(name, found, state, call),
             _ if only_reads(name, found) => self.shown_by_git(name, found, state, call),
             _ => self.paths_of_git(name, paths, state, call),
         }
@@ -415,6 +457,21 @@ impl Walker<'_> {
         if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
             self.touch(TouchKind::Write, &here, state, "git", call.span);
         }
+    }
+
+    /// Files that git takes in, also those of which it reads the names.
+    fn taken_by_git(
+        &mut self,
+        name: &str,
+        found: &super::options::Read,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let list = if name == "hash-object" { "stdin-" } else { "stdin" };
+        if found.options.iter().any(|(option, _)| option.starts_with(list)) {
+            self.names_from(None, state, "git", call);
+        }
+        self.paths_of_git(name, &found.operands, state, call);
     }
 
     /// Files that rare commands make or change: any that they are told.
@@ -482,7 +539,14 @@ impl Walker<'_> {
         call: Call<'_>,
     ) {
         let is_any = found.has(&["no-index"]);
-        let paths = found.operands.iter().filter(|it| is_any || !it.begins().is_empty());
+        // `origin/$BRANCH` is a revision, and so is most likely what nothing is known of.
+        let is_revision = |it: &Field| {
+            let begins = it.begins();
+            let of_remote = ["origin/", "upstream/", "HEAD", "refs/"].iter();
+            let is_named = of_remote.clone().any(|it| begins.starts_with(it));
+            begins.is_empty() || !it.is_known() && is_named && !begins.contains(':')
+        };
+        let paths = found.operands.iter().filter(|it| is_any || !is_revision(it));
         let paths: Vec<Field> = paths.cloned().collect();
         self.paths_of_git(name, &paths, state, call);
     }
@@ -493,6 +557,9 @@ impl Walker<'_> {
             Some(kinds) => {
                 for path in paths {
                     self.touches(kinds, path, state, "git", call);
+                    if matches!(name, "add" | "stage") {
+                        self.added_by_pattern(path, state, call);
+                    }
                     // `HEAD:path` names a path too.
                     if let Some((_, path)) = path.known().and_then(|it| it.split_once(':')) {
                         self.touches(kinds, &Field::text(path), state, "git", call);

@@ -243,6 +243,7 @@ impl Walker<'_> {
             return ways;
         }
         self.program(fields, state, call);
+        Self::made_folders(fields, state);
         Ways::same(state)
     }
 

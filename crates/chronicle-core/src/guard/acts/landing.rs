@@ -1,5 +1,6 @@
 //! Where files land that are copied, moved or linked to a folder: there they have the names that they had.
 
+use super::super::protected::is_holder;
 use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
@@ -48,24 +49,49 @@ impl Walker<'_> {
         let what = if links { PutWhat::Anything } else { put(name, found, from) };
         if let Some(last) = last {
             self.steps += 1;
-            let put = Put { inside: None, what: what.clone() };
+            let is_made = self.is_made(last, state);
+            let put = Put { inside: None, what: what.clone(), is_made, behind: None };
             self.touch_put(TouchKind::Write, last, state, name, call.span, &put);
+        } else if folders.is_empty() && name == "ln" {
+            // A link without a name gets that of what it leads to.
+            let put = Put { inside: None, what: what.clone(), is_made: false, behind: None };
+            self.landed(name, from, &Field::text("."), state, call, &put);
         }
         let is_exact = !links && found.has(&["T", "no-target-directory"]);
         for folder in folders.into_iter().chain(last) {
             self.copied(from, folder, state, call.span);
             if is_exact {
+                // All that lies in a source that is a folder lands in the target.
+                if what != PutWhat::File {
+                    self.touch_at(TouchKind::Write, folder, state, name, call.span, true);
+                }
                 continue;
             }
             // One thing that is known lands in a folder or becomes the target. More than one need a folder.
             let is_open = |it: &&str| what != PutWhat::Anything && !it.ends_with('/');
             let inside = last.and_then(Field::known).filter(is_open).map(str::to_owned);
-            self.landed(name, from, folder, state, call, &Put { inside, what: what.clone() });
+            let put = Put { inside, what: what.clone(), is_made: false, behind: None };
+            self.landed(name, from, folder, state, call, &put);
+        }
+    }
+
+    /// A folder of files that git brings to the name of one that holds what guards a run.
+    pub(super) fn brought_by_git(
+        &mut self,
+        command: &str,
+        target: Option<&Field>,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let is_theirs = matches!(command, "clone" | "worktree");
+        let target = target.filter(|it| is_theirs && it.known().is_some_and(is_holder));
+        if let Some(target) = target {
+            self.touch(TouchKind::Write, target, state, &format!("git {command}"), call.span);
         }
     }
 
     /// Sources that land in a target, if that is a folder: nothing here knows whether it is.
-    fn landed(
+    pub(super) fn landed(
         &mut self,
         by: &str,
         sources: &[Field],

@@ -107,15 +107,13 @@ impl Walker<'_> {
         state: &mut State,
         input: &Input,
     ) {
-        let fields = match words {
-            Some(words) => {
-                let is_written = words
-                    .iter()
-                    .flat_map(|word| &word.parts)
-                    .all(|part| self.is_written(part, state));
-                found_in(self.words(words, state), is_written, state)
-            }
-            None => state.arguments.clone().unwrap_or_else(|| vec![Field::of(Piece::Given)]),
+        let fields = if let Some(words) = words {
+            let is_written =
+                words.iter().flat_map(|word| &word.parts).all(|part| self.is_written(part, state));
+            found_in(self.words(words, state), is_written, state)
+        } else {
+            let given = state.arguments.clone().filter(|all| !all.is_empty());
+            given.unwrap_or_else(|| vec![Field::of(Piece::Given)])
         };
         let is_sure =
             fields.iter().all(Field::is_known) && fields.len() <= ROUNDS_MAX && !is_select;

@@ -40,6 +40,9 @@ const TELLING: &[&str] = &[
     "kubeconfig",
 ];
 
+/// Most names in one extended pattern that are looked at one by one.
+const ALTERNATIVES_MAX: usize = 16;
+
 impl Field {
     /// The paths that something is done to.
     pub(super) fn meant(&self, kind: TouchKind, has_dotglob: bool) -> Vec<CommandWord> {
@@ -53,10 +56,58 @@ impl Field {
             let unknown = CommandWord::Unknown { begins: self.begins().to_owned() };
             return vec![word, unknown];
         }
+        if let Some(at) = self.pieces.iter().position(is_extended) {
+            let all = self.alternatives(at);
+            return all.iter().flat_map(|it| it.meant(kind, has_dotglob)).collect();
+        }
         match word {
             CommandWord::Unknown { .. } => self.inside(kind).unwrap_or_else(|| vec![word]),
             CommandWord::Known(_) | CommandWord::Glob(_) => vec![word],
         }
+    }
+
+    /// The same with an extended pattern as plain ones, which stand for no less: `@(a|b)` is `a` and `b`.
+    fn alternatives(&self, at: usize) -> Vec<Self> {
+        let (before, rest) = self.pieces.split_at(at);
+        let Some((Piece::Glob(extended), after)) = rest.split_first() else { return Vec::new() };
+        let with = |name: &[Piece]| {
+            let mut field = Self { pieces: before.to_vec(), ..self.clone() };
+            field.pieces.extend(name.iter().chain(after).cloned());
+            field
+        };
+        let any = || Piece::Glob("*".to_owned());
+        let inner = extended.get(2..extended.len().saturating_sub(1)).unwrap_or_default();
+        let is_more = after.iter().any(|it| matches!(it, Piece::Glob(glob) if glob.contains('(')));
+        let names: Vec<&str> = inner.split('|').collect();
+        let is_plain = !inner.contains('(') && !is_more && names.len() <= ALTERNATIVES_MAX;
+        if extended.starts_with('!') || !is_plain {
+            let wide = |field: &mut Self| {
+                for piece in &mut field.pieces {
+                    if matches!(piece, Piece::Glob(glob) if glob.contains('(')) {
+                        *piece = any();
+                    }
+                }
+            };
+            let mut all = vec![with(&[any()])];
+            // What only leaves names out finds no hidden ones.
+            if !extended.starts_with('!') {
+                all.push(with(&[Piece::Text(".".to_owned()), any()]));
+            }
+            all.iter_mut().for_each(wide);
+            return all;
+        }
+        let is_repeated = extended.starts_with(['+', '*']);
+        let mut all: Vec<Self> = names
+            .iter()
+            .map(|name| {
+                let name = Piece::Glob((*name).to_owned());
+                if is_repeated { with(&[name, any()]) } else { with(&[name]) }
+            })
+            .collect();
+        if extended.starts_with(['?', '*']) {
+            all.push(with(&[]));
+        }
+        all
     }
 
     /// Patterns for a path of which only letters within names are not known: it stays in its folder.
@@ -109,12 +160,18 @@ fn is_passing(path: &str) -> bool {
     !names.contains(&"..") && names.iter().any(|name| PASSING.contains(name))
 }
 
-/// The last name of a path that is not known before it, if nothing about the name is a secret.
-pub(super) fn ordinary_name(path: &Field) -> Option<&str> {
+/// What is known of a path that is not known before it, if nothing about its last name is a secret. Several where what is not known may
+/// end with a slash, or be nothing.
+pub(super) fn ordinary_ends(path: &Field) -> Option<Vec<&str>> {
     let [before @ .., Piece::Text(text)] = path.pieces.as_slice() else { return None };
     let is_open = |piece: &Piece| matches!(piece, Piece::Unknown | Piece::Given | Piece::Part);
     let (_, name) = text.rsplit_once('/').filter(|_| before.iter().any(is_open))?;
     let is_plain = name.chars().all(|it| it.is_alphanumeric() || "._-+".contains(it));
     let is_hidden = text.contains("/.") || name.is_empty();
-    (is_plain && !is_hidden && !TELLING.contains(&name)).then_some(name)
+    if !is_plain || is_hidden || TELLING.contains(&name) {
+        return None;
+    }
+    let (first, after) = text.split_once('/')?;
+    let joined = (!first.is_empty()).then_some(text.as_str());
+    Some(std::iter::once(after.trim_start_matches('/')).chain(joined).collect())
 }

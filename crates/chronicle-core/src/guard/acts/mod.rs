@@ -6,10 +6,10 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` says what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` and `folders.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `multiplexer.rs`, `patches.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
@@ -20,11 +20,14 @@ mod declare;
 mod deep;
 mod expand;
 mod find;
+mod folders;
 mod git;
 mod invoke;
 mod landing;
 mod loops;
+mod making;
 mod meant;
+mod modules;
 mod multiplexer;
 mod number;
 mod options;
@@ -32,7 +35,10 @@ mod output;
 mod outputs;
 mod parameter;
 mod patches;
+mod picked;
+mod powershell;
 mod process;
+mod reached;
 mod recipes;
 mod record;
 mod redirect;
@@ -44,6 +50,7 @@ mod special;
 mod split;
 mod state;
 mod table;
+mod tasks;
 mod value;
 mod variables;
 mod walk;
@@ -151,6 +158,10 @@ pub(super) struct Put {
     pub(super) inside: Option<String>,
     /// Whether it may be a folder.
     pub(super) what: PutWhat,
+    /// The text itself made a folder there before, for certain.
+    pub(super) is_made: bool,
+    /// It is reached only if this path is a link, of which there is a copy.
+    pub(super) behind: Option<String>,
 }
 
 /// Whether what is put somewhere may be a folder, which makes one of its place.

@@ -18,7 +18,7 @@ impl Read {
             // Long names may be cut short.
             names
                 .iter()
-                .any(|full| full == name || name.len() > 2 && full.starts_with(name.as_str()))
+                .any(|full| full == name || name.len() > 1 && full.starts_with(name.as_str()))
         })
     }
 

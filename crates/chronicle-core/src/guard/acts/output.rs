@@ -35,6 +35,9 @@ impl Walker<'_> {
 
     /// What a script with one pipeline prints.
     pub(super) fn handed_on_by(&mut self, script: &Script, state: &State) -> Input {
+        if let Some(folder) = self.gone_to(script, state) {
+            return Input::Text(folder);
+        }
         if script.items.len() > 1 {
             return self.lines_of_all(script, state);
         }
@@ -98,6 +101,9 @@ impl Walker<'_> {
         }
         if let Some(listing) = shown(base(first), rest) {
             return Input::Listed(listing);
+        }
+        if let Some(folder) = super::folders::named(base(first), rest, state) {
+            return Input::Text(folder);
         }
         if base(first) == "basename" {
             let name = super::cut::base_name(rest, state.has_dotglob);
@@ -377,7 +383,9 @@ fn wanted(tests: &[&str]) -> Vec<String> {
 
 /// What tests of `find` leave of all that lies below its roots.
 pub(in crate::guard) fn sieve_of_find(tests: &[&str], is_picky: bool) -> Sieve {
+    let follows_links = tests.iter().any(|it| ["-L", "-follow"].contains(it));
     let mut sieve = Sieve::default();
+    sieve.follows_links = follows_links;
     for (at, pair) in tests.windows(2).enumerate() {
         let is_path = match pair[0] {
             "-name" | "-iname" => false,

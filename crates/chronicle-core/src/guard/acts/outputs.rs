@@ -1,8 +1,12 @@
 //! Options by which programs are told where to put something, and programs that change the files that they are given. No table can
 //! have every option of every program, so what one is called counts too.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::options::{Valued, read};
 use super::state::State;
+use super::table::by_names;
 use super::value::Field;
 use super::walk::Walker;
 use super::{ByteSpan, TouchKind};
@@ -112,6 +116,9 @@ struct Changer {
     /// Options with which it changes nothing.
     spares: &'static [&'static str],
 }
+
+static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Changer>> =
+    LazyLock::new(|| by_names(CHANGERS, |changer| changer.names));
 
 const CHANGERS: &[Changer] = &[
     Changer {
@@ -268,8 +275,7 @@ impl Walker<'_> {
                 self.written_to(archive, state, name, span);
             }
         }
-        let changer = CHANGERS.iter().find(|it| it.names.split(' ').any(|it| it == name));
-        let Some(changer) = changer else { return };
+        let Some(changer) = BY_NAME.get(name) else { return };
         let (found, _) = read(words, Valued(changer.valued), false);
         let has = |names: &[&str]| found.options.iter().any(|(it, _)| names.contains(&it.as_str()));
         if (changer.needs.is_empty() || has(changer.needs)) && !has(changer.spares) {

@@ -1,11 +1,15 @@
 //! What `$x` and `${x…}` stand for.
 
+use super::super::globs::fits;
 use super::expand::Got;
 use super::state::State;
 use super::value::{Field, Piece, Value};
 use super::walk::Walker;
 use super::{ByteSpan, DoubtKind};
 use crate::base::bash::tree::{Parameter, Part};
+
+/// Longest text of which parts are cut off by a pattern.
+const CUT_MAX: usize = 512;
 
 /// Variables whose values are numbers unless the text sets them.
 const NUMBERS: &[&str] = &[
@@ -74,7 +78,7 @@ impl Walker<'_> {
     ) -> Got {
         if it.operator == ":" {
             self.expression(&it.operand, state, span);
-            return Got::One(Field::unknown());
+            return Got::One(cut(value, &it.operand).unwrap_or_else(Field::unknown));
         }
         let operand = self.single(&it.operand, state, span);
         let now = match value {
@@ -108,6 +112,7 @@ impl Walker<'_> {
             }
             ("%" | "%%" | "#" | "##", _) => super::cut::of_pattern(&now, it, state.has_dotglob)
                 .unwrap_or_else(|| trimmed(&now, &operand, it)),
+            ("/" | "//", _) => replaced(&now, it).unwrap_or_else(Field::unknown),
             _ => Field::unknown(),
         })
     }
@@ -154,7 +159,8 @@ impl Walker<'_> {
         let has_own = ["HOME", "PWD", "IFS", "TMPDIR", "_", "REPLY"].contains(&name);
         let is_usual = has_own || USUAL.contains(&name) || NUMBERS.contains(&name);
         let is_argument = matches!(name, "@" | "*") || name.parse::<usize>().is_ok();
-        if !self.is_emptied || is_usual || is_argument && state.arguments.is_some() {
+        let is_told = is_argument && state.arguments.is_some() && !self.is_at_top(name, state);
+        if !self.is_emptied || is_usual || is_told {
             return None;
         }
         Some(match name {
@@ -165,6 +171,12 @@ impl Walker<'_> {
             }
             _ => Value::Unset,
         })
+    }
+
+    /// True for `$1` and the like where nobody handed words over: a person is asked about what is made of one, as it is most likely a slip.
+    fn is_at_top(&self, name: &str, state: &State) -> bool {
+        let is_none = state.arguments.as_ref().is_some_and(Vec::is_empty);
+        is_none && name.parse::<usize>().is_ok() && self.calls.is_empty() && self.place.is_none()
     }
 
     /// What a variable or a special parameter holds.
@@ -194,6 +206,7 @@ impl Walker<'_> {
             _ if NUMBERS.contains(&name) && !state.is_lost => Value::One(Field::of(Piece::Number)),
             _ => match (name.parse::<usize>(), &state.arguments) {
                 (Ok(0) | Err(_), _) | (_, None) => given,
+                _ if self.is_at_top(name, state) => given,
                 (Ok(index), Some(fields)) => {
                     fields.get(index - 1).map_or(Value::Unset, |field| Value::One(field.clone()))
                 }
@@ -244,6 +257,18 @@ pub(super) fn together(fields: &[Field]) -> Field {
     if fields.is_empty() { Field::default() } else { Field::unknown() }
 }
 
+/// `${x:1}` and `${x:1:2}` of a text that is known.
+fn cut(value: &Value, operand: &[Part]) -> Option<Field> {
+    let (Value::One(field), [Part::Plain(numbers)]) = (value, operand) else { return None };
+    let (from, count) = numbers
+        .split_once(':')
+        .map_or((numbers.as_str(), None), |(from, count)| (from, Some(count)));
+    let from: usize = from.parse().ok()?;
+    let count: usize = count.map_or(Some(usize::MAX), |count| count.parse().ok())?;
+    let kept: String = field.known()?.chars().skip(from).take(count).collect();
+    Some(Field::text(&kept))
+}
+
 /// `${x,,}` and its kin: all letters, or the first one, in the other case.
 fn in_case(text: &str, operator: &str) -> Field {
     let changed = |text: &str| match operator {
@@ -253,6 +278,37 @@ fn in_case(text: &str, operator: &str) -> Field {
     let length = text.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = text.split_at(if operator.len() == 1 { length } else { text.len() });
     Field::text(&format!("{}{rest}", changed(first)))
+}
+
+/// `${x/a/b}` of a text that is known, if both are plain letters.
+fn replaced(now: &Field, it: &Parameter) -> Option<Field> {
+    let [Part::Plain(operand) | Part::Quoted(operand)] = it.operand.as_slice() else { return None };
+    let (is_every, operand) = match operand.strip_prefix('/') {
+        Some(rest) => (true, rest),
+        None => (it.operator == "//", operand.as_str()),
+    };
+    let (from, to) = operand.split_once('/').unwrap_or((operand, ""));
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    let is_text = !from.is_empty() && from.chars().all(is_plain);
+    if !is_text || !to.chars().all(|letter| is_plain(letter) || letter == '/') {
+        return None;
+    }
+    let now = now.known()?;
+    Some(Field::text(&if is_every { now.replace(from, to) } else { now.replacen(from, to, 1) }))
+}
+
+/// A text without the shortest or longest part at one end that a pattern stands for.
+fn without_pattern<'t>(text: &'t str, pattern: &str, operator: &str) -> &'t str {
+    let places = || text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let at_end = |at: &usize| fits(pattern, &text[*at..]);
+    let at_start = |at: &usize| fits(pattern, &text[..*at]);
+    let kept = match operator {
+        "%" => places().rfind(at_end).map(|at| &text[..at]),
+        "%%" => places().find(at_end).map(|at| &text[..at]),
+        "#" => places().find(at_start).map(|at| &text[at..]),
+        _ => places().rfind(at_start).map(|at| &text[at..]),
+    };
+    kept.unwrap_or(text)
 }
 
 fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
@@ -266,6 +322,8 @@ fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
         | Part::Process(_)
         | Part::Pattern(_) => false,
     });
+    let is_pattern = !is_plain
+        && matches!(it.operand.as_slice(), [Part::Plain(text)] if !text.contains(['(', '\\']));
     match (now.known(), operand.known()) {
         // The last name of a path.
         (now, Some("*/")) if it.operator == "##" => match now {
@@ -286,6 +344,9 @@ fn trimmed(now: &Field, operand: &Field, it: &Parameter) -> Field {
                 }
                 _ => Field::unknown(),
             }
+        }
+        (Some(now), Some(operand)) if is_pattern && now.len() <= CUT_MAX => {
+            Field::text(without_pattern(now, operand, &it.operator))
         }
         (Some(now), Some(operand)) if is_plain => {
             let kept = if it.operator.starts_with('%') {

@@ -40,10 +40,15 @@ impl Walker<'_> {
         {
             self.applied(&patch, by, patching, state, call);
         }
-        let mut files: Vec<Field> = patching.files.to_vec();
+        // A dash is what it reads.
+        let is_named = |file: &&Field| !matches!(file.known(), Some("-" | "/dev/stdin"));
+        let mut files: Vec<Field> = patching.files.iter().filter(is_named).cloned().collect();
         files.extend(self.redirected_from(call.redirections, state));
         if matches!(call.input, Input::Piped) && files.is_empty() {
-            let shown = self.acts.touches.iter().filter(|touch| touch.by == "cat");
+            let is_shown = |touch: &&super::Touch| {
+                touch.kind == TouchKind::Read && ["cat", "<"].contains(&touch.by.as_str())
+            };
+            let shown = self.acts.touches.iter().filter(is_shown);
             files.extend(shown.filter_map(|touch| Some(Field::text(touch.path.known()?))));
             if files.is_empty() {
                 let why = format!("`{by}` applies a patch that only another command knows");
@@ -64,8 +69,11 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
-        if let Some(patch) = self.content_of(file, state) {
-            return self.applied(&patch, by, patching, state, call);
+        let written = self.content_of(file, state);
+        let is_written = written.is_some();
+        if let Some(patch) = written {
+            // It may not have come to that, so that what lies there now counts too.
+            self.applied(&patch, by, patching, state, call);
         }
         let printed = self.printed_at(file);
         if let Some(patch) = printed {
@@ -78,7 +86,7 @@ impl Walker<'_> {
             self.doubt(super::DoubtKind::Text, &why, call.span);
         }
         let is_made = |touch: &super::Touch| touch.kind == TouchKind::Write && touch.path == word;
-        if self.acts.touches.iter().any(is_made) {
+        if !is_written && self.acts.touches.iter().any(is_made) {
             let why = format!("`{by}` applies a patch that the same command makes");
             self.doubt(super::DoubtKind::Text, &why, call.span);
         }
@@ -116,7 +124,7 @@ impl Walker<'_> {
         for (file, is_removed) in files.into_iter().take(FILES_MAX) {
             let kind = if is_removed { TouchKind::Delete } else { TouchKind::Write };
             for count in strips(patching.strip) {
-                let name = file.splitn(count + 1, '/').nth(count).unwrap_or(file);
+                let name = file.splitn(count + 1, '/').nth(count).unwrap_or(&file);
                 let whole = match patching.folder {
                     Some(folder) => {
                         let mut whole = folder.clone();

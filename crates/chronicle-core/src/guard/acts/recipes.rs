@@ -1,5 +1,6 @@
 //! Files of rules for `make` and `just` that a text writes and then has run: the lines of their recipes are commands of it as well.
 
+use super::DoubtKind;
 use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
@@ -24,8 +25,13 @@ impl Walker<'_> {
             files.extend(usual.iter().map(|it| Field::text(it)));
         }
         for file in files {
-            let Some(content) = self.content_of(&file, state) else { continue };
-            for line in commands(&content).into_iter().take(LINES_MAX) {
+            let Some(content) = self.code_in(&file, state, call) else { continue };
+            let Some(content) = content.known() else {
+                let why = format!("`{name}` runs commands of a file that is not known");
+                self.doubt(DoubtKind::Text, &why, call.span);
+                continue;
+            };
+            for line in commands(content).into_iter().take(LINES_MAX) {
                 self.joined_text(&[Field::text(&line)], state, call);
             }
         }

@@ -70,9 +70,16 @@ impl Walker<'_> {
             return;
         }
         if kind == TouchKind::Read
-            && let Some(name) = super::meant::ordinary_name(path)
+            && let Some(ends) = super::meant::ordinary_ends(path)
         {
-            self.touch_anywhere(kind, name, by, span);
+            for end in ends {
+                let name = super::invoke::base(end);
+                self.touch_anywhere(kind, name, by, span);
+                // Where that is nobody knows, so that it may be what is kept.
+                if name.len() < end.len() {
+                    self.touch_anywhere(TouchKind::Maybe, end, by, span);
+                }
+            }
             return;
         }
         match path.listing() {

@@ -111,6 +111,21 @@ impl Walker<'_> {
         }
         let is_text = |field: &Field| field.begins().starts_with('-') && known(field).contains('c');
         let text = inner.iter().skip_while(|it| !is_text(it)).nth(1);
+        let reads = !inner.iter().any(is_text) && inner.len() == 1;
+        if reads && !matches!(call.input, Input::Given) {
+            match call.input {
+                Input::Text(text) if text.is_known() => {
+                    let mut own = child(state);
+                    own.folders = vec![CommandFolder::Unknown];
+                    let text = text.known().unwrap_or_default().to_owned();
+                    self.text(&text, &mut own, &Input::Piped, Dialect::Other, call.span);
+                }
+                Input::Given | Input::Piped | Input::Text(_) | Input::File | Input::Listed(_) => {
+                    let why = "a shell in a container runs what another command prints";
+                    self.doubt(DoubtKind::Text, why, call.span);
+                }
+            }
+        }
         if text.is_some_and(|text| !text.is_known()) {
             self.doubt(
                 DoubtKind::Text,

@@ -29,6 +29,13 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         0,
         true,
     ),
+    // What loads every program, started by hand.
+    wrapper(
+        "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-linux-riscv64-lp64d.so.1 ld64.so.1 ld64.so.2 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1 ld-musl-armhf.so.1 ld-musl-i386.so.1",
+        "list:- verify:- inhibit-cache:- list-tunables:- list-diagnostics:- library-path inhibit-rpath audit preload argv0 glibc-hwcaps-prepend glibc-hwcaps-mask",
+        0,
+        false,
+    ),
     wrapper("nice", "-:0123456789 n adjustment", 0, false),
     wrapper("ionice", "-:t ignore:- c n p P u class classdata pid pgid uid", 0, false),
     wrapper(
@@ -121,7 +128,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         false,
     ),
     wrapper("entr", "-:acdnprsz", 0, false),
-    wrapper("busybox toybox", "", 0, false),
+    wrapper("busybox toybox shx coreutils uutils", "", 0, false),
     wrapper(
         "npx bunx uvx pipx",
         "-:yq yes:- no-install:- quiet:- no:- ignore-existing:- prefer-offline:- bun:- isolated:- p c:x call:x package w workspace python from with",

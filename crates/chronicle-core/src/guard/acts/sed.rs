@@ -27,7 +27,7 @@ impl Walker<'_> {
         let mut scripts: Vec<Field> = found.values(&["e", "expression"]).cloned().collect();
         for file in found.values(&["f", "file"]) {
             self.touch(TouchKind::Read, file, state, "sed", call.span);
-            scripts.extend(self.content_of(file, state).map(|text| Field::text(&text)));
+            scripts.extend(self.code_in(file, state, call));
         }
         if !found.has(&["e", "expression", "f", "file"])
             && let Some((script, more)) = files.split_first()
@@ -46,7 +46,7 @@ impl Walker<'_> {
             self.script_of_sed(script, state, call);
         }
         let changes = found.options.iter().any(|(name, _)| {
-            name == "i" || name == "I" || (name.len() > 2 && "in-place".starts_with(name.as_str()))
+            name == "i" || name == "I" || (name.len() > 1 && "in-place".starts_with(name.as_str()))
         });
         for file in files {
             self.touches(if changes { "rw" } else { "r" }, file, state, "sed", call);

@@ -43,6 +43,10 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("tsx", "e:c eval:c p:c print:c"),
     ("perl", "e:c E:c I M:c m:c D C F x 0 l"),
     ("ruby", "e:c I r:r C E F K x W"),
+    ("irb", "I r:r"),
+    ("ipython", "c:c m:_ profile"),
+    ("jshell", "class-path module-path R C"),
+    ("kotlin", "e:c cp classpath"),
     ("php", "r:c B:c R:c E:c F:r f:r c d t S z"),
     ("lua", "e:c l:r"),
     ("luajit", "e:c l:r"),
@@ -92,7 +96,10 @@ impl Walker<'_> {
             return true;
         }
         if FOREIGN.contains(&name) {
-            if fields.len() > 1 || !matches!(call.input, Input::Given) {
+            let words = fields.get(1..).unwrap_or_default();
+            let is_known =
+                matches!(name, "pwsh" | "powershell") && self.powershell(name, words, state, call);
+            if !is_known && (fields.len() > 1 || !matches!(call.input, Input::Given)) {
                 self.doubt(
                     DoubtKind::Text,
                     &format!("`{name}` has a language of its own"),
@@ -196,6 +203,12 @@ impl Walker<'_> {
         if let Some(file) = next {
             self.touch(TouchKind::Read, file, state, name, call.span);
             self.run_written(file, Some(name), state, call);
+            if let Some(text) = self.printed_at(file) {
+                self.text(&text, &mut child(state), &Input::Piped, Dialect::Bash, call.span);
+            } else if is_stream(file) || !file.is_known() {
+                let why = "a shell runs what another command prints";
+                self.doubt(DoubtKind::Text, why, call.span);
+            }
         }
         1
     }
@@ -256,6 +269,7 @@ impl Walker<'_> {
     ) {
         let Some(module) = module.known() else { return };
         self.put_out(module, rest, state, call.span);
+        self.written_by_module(module, rest, state, call);
         let path = module.replace('.', "/");
         for file in [format!("{path}.py"), format!("{path}/__main__.py")] {
             self.run_written(&Field::text(&file), Some(name), state, call);
@@ -309,6 +323,15 @@ impl Walker<'_> {
         has_code
     }
 
+    /// What stands in the option runs first, and then what it reads.
+    fn goes_on_reading(&mut self, name: &str, call: Call<'_>) {
+        let does = ["python", "pypy", "node"].iter().any(|it| name.starts_with(it));
+        if does && !matches!(call.input, Input::Given) {
+            let why = format!("`{name}` also runs code that it reads");
+            self.doubt(DoubtKind::Text, &why, call.span);
+        }
+    }
+
     fn language(
         &mut self,
         name: &str,
@@ -319,9 +342,14 @@ impl Walker<'_> {
     ) {
         let words = fields.get(1..).unwrap_or_default();
         // The first operand is the script; what follows belongs to it.
-        let (options, end) = read(words, valued, true);
+        let (options, end) = read(super::modules::before(name, words), valued, true);
         let rest = words.get(end..).unwrap_or_default();
         let has_code = self.options_of_language(name, valued, &options, state, call);
+        let has_text = has_code || !matches!(call.input, Input::Given);
+        self.given_by_variables(name, has_text, state, call);
+        if has_code && options.has(&["i"]) {
+            self.goes_on_reading(name, call);
+        }
         let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
         let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
         let changes = is_in_place && options.has(&["i"]);
@@ -340,6 +368,7 @@ impl Walker<'_> {
                 self.maybe(rest, state, name, call.span);
                 // A module that is a program by itself as well.
                 for module in options.values(&["m"]) {
+                    self.read_by_module(name, module, call);
                     self.run(&[std::slice::from_ref(module), rest].concat(), state, call.span);
                     self.module(name, module, rest, state, call);
                 }
@@ -353,6 +382,7 @@ impl Walker<'_> {
                     self.run_written(file, Some(name), state, call);
                 }
                 self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
+                self.given_to_framework(name, rest, call);
             }
             None if options.has(&["V", "v", "version", "h", "help"]) => {}
             _ => {

@@ -32,20 +32,17 @@ impl Walker<'_> {
             "dd" => self.dd(words, state, call),
             "openssl" => self.openssl(words, state, call),
             "apply_patch" | "applypatch" => self.apply_patch(words, state, call),
-            "sg" | "cmake" | "m4" => return self.rare(name, words, state, call),
+            "sg" | "cmake" | "m4" | "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "cpp" => {
+                return self.rare(name, words, state, call);
+            }
             "cpio" => self.names_from(None, state, name, call),
+            "run-parts" => self.run_parts(words, state, call),
             "aws" | "gsutil" | "gcloud" | "rclone" => {
                 self.uploaded(name, words, state);
                 return false;
             }
-            "crontab" | "at" | "batch" => {
-                self.maybe(words, state, name, call.span);
-                if !matches!(call.input, Input::Given)
-                    || words.iter().any(|it| it.known() == Some("-"))
-                {
-                    self.doubt(DoubtKind::Text, &format!("`{name}` runs a text later"), call.span);
-                }
-            }
+            "crontab" | "at" | "batch" => self.run_later(name, words, state, call),
+            "rails" => self.rails(words, state, call),
             "tmux" | "screen" | "zellij" => self.multiplexer(name, words, state, call),
             "npm" | "pnpm" | "yarn" | "bun" => {
                 self.scripts_of_package(words, state, call);
@@ -82,6 +79,15 @@ impl Walker<'_> {
         true
     }
 
+    /// A text from a file or the input that is run some time later.
+    fn run_later(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        self.maybe(words, state, name, call.span);
+        let is_read = words.iter().any(|it| it.known() == Some("-"));
+        if !matches!(call.input, Input::Given) || is_read {
+            self.doubt(DoubtKind::Text, &format!("`{name}` runs a text later"), call.span);
+        }
+    }
+
     /// Programs that few know, and that run or read what they are told; whether this is one of them as it is called.
     fn rare(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) -> bool {
         match name {
@@ -99,6 +105,11 @@ impl Walker<'_> {
                 if matches!(call.input, Input::Text(_) | Input::Piped | Input::Listed(_)) {
                     self.doubt(DoubtKind::Code, "`m4` is given code", call.span);
                 }
+            }
+            "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "cpp" => {
+                self.included(name, words, state, call);
+                self.flags_of_compiler(name, words, state, call);
+                return false;
             }
             _ => return false,
         }
@@ -168,8 +179,12 @@ impl Walker<'_> {
                     call,
                 );
             }
+            let follows_links = found.has(&["h", "dereference"]);
             let mut sieve = Sieve::default();
-            for name in found.values(&["exclude"]).filter_map(Field::known) {
+            sieve.follows_links = follows_links;
+            let is_plain = found.options.iter().any(|(it, _)| it.starts_with("no-wild"));
+            let means = |name: &&str| !is_plain || !name.contains(['*', '?', '[']);
+            for name in found.values(&["exclude"]).filter_map(Field::known).filter(means) {
                 sieve.leave_out(name);
             }
             if found.has(&["exclude-vcs-ignores"]) {
@@ -181,6 +196,7 @@ impl Walker<'_> {
         }
         if extracts {
             self.touch(TouchKind::Write, &Field::text("."), &own, "tar", call.span);
+            self.renamed_by_tar(&found, &own, call);
         }
     }
 
@@ -251,6 +267,12 @@ impl Walker<'_> {
         by: &str,
         call: Call<'_>,
     ) {
+        // A list that the same text made of what it found.
+        if list.is_some_and(|it| it.known().is_some_and(|it| it != "-"))
+            && let Input::Listed(listing) = self.listed_in(list, state, call)
+        {
+            return self.touch_listed(TouchKind::Read, &listing, state, by, call.span);
+        }
         let text = match (list, call.input) {
             (Some(list), _) if list.known() != Some("-") => {
                 self.printed_at(list).or_else(|| self.content_of(list, state))
@@ -298,7 +320,72 @@ impl Walker<'_> {
         }
     }
 
+    /// What a compiler makes that is not told where: it lies in the folder that it runs in.
+    fn compiled_here(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        let has = |option: &str| words.iter().any(|it| it.known() == Some(option));
+        let is_told = words.iter().any(|it| it.begins().starts_with("-o"));
+        let ending = match (has("-c"), has("-S")) {
+            _ if is_told || has("-E") || has("-fsyntax-only") => return,
+            (true, _) => "o",
+            (false, true) => "s",
+            (false, false) => return,
+        };
+        for word in words.iter().filter_map(Field::known).filter(|it| !it.starts_with('-')) {
+            let file = super::invoke::base(word);
+            let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+            let made = Field::text(&format!("{stem}.{ending}"));
+            self.written_to(&made, state, name, call.span);
+        }
+    }
+
+    /// Options that a compiler hands on to its parts, those in a file, and a program that it starts them by.
+    fn flags_of_compiler(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        const WRITING: [&str; 7] =
+            ["-Map", "-MD", "-MMD", "-MF", "-o", "--dependency-file", "-MDF"];
+        self.compiled_here(name, words, state, call);
+        for (at, word) in words.iter().enumerate() {
+            let text = word.begins();
+            if ["-Wl,", "-Wp,", "-Wa,"].iter().any(|it| text.starts_with(it)) {
+                let parts: Vec<&str> = text.split([',', '=']).collect();
+                for pair in parts.windows(2) {
+                    let lists = text.starts_with("-Wa,") && pair[0].starts_with("-a");
+                    if WRITING.contains(&pair[0]) || lists {
+                        self.touch(
+                            TouchKind::Likely,
+                            &Field::text(pair[1]),
+                            state,
+                            name,
+                            call.span,
+                        );
+                    }
+                }
+            }
+            if let Some(file) = text.strip_prefix('@')
+                && let Some(options) = self.content_of(&Field::text(file), state)
+            {
+                let mut command = vec![Field::text(name)];
+                let parts = options.split_whitespace().filter(|it| !it.starts_with('@'));
+                command.extend(parts.map(Field::text));
+                self.start(&command, state, call);
+            }
+            if text == "-wrapper"
+                && let Some(program) = words.get(at + 1).and_then(Field::known)
+            {
+                let command: Vec<Field> = program.split(',').map(Field::text).collect();
+                self.start(&command, state, call);
+            }
+        }
+    }
+
     fn openssl(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        // `-out=file` is the same as `-out file`.
+        let parted = |word: &Field| match word.begins().split_once('=') {
+            Some((name, _)) if name.starts_with('-') => {
+                vec![Field::text(name), word.after(name.len() + 1)]
+            }
+            _ => vec![word.clone()],
+        };
+        let words: Vec<Field> = words.iter().flat_map(parted).collect();
         // These show what is public of a file, never a key.
         let shows_public =
             matches!(words.first().and_then(Field::known), Some("x509" | "verify" | "crl"));

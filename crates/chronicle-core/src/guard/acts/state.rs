@@ -1,6 +1,6 @@
 //! What is known at one point of a text: variables, folders, functions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::CommandFolder;
@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) arguments: Option<Vec<Field>>,
     /// Some variable may be an integer, whose values are evaluated.
     pub(super) has_integers: bool,
+    /// Where a folder was made, whichever way was taken.
+    pub(super) made: BTreeSet<String>,
     /// Patterns may find hidden files too.
     pub(super) has_dotglob: bool,
     /// Nothing after this point is reached from here.
@@ -56,6 +58,7 @@ impl State {
             aliases: BTreeMap::new(),
             arguments: None,
             has_integers: false,
+            made: BTreeSet::new(),
             has_dotglob: false,
             is_over: false,
         }
@@ -91,6 +94,8 @@ impl State {
         if self.arguments != other.arguments {
             self.arguments = None;
         }
+        // What only one of the ways made may not be there.
+        self.made.retain(|place| other.made.contains(place));
         self.may_be_in(&other.folders);
         self.join_functions(other);
         for (name, texts) in &other.aliases {
@@ -149,6 +154,7 @@ impl State {
         self.is_lost = true;
         self.folders = vec![CommandFolder::Unknown];
         self.arguments = None;
+        self.made.clear();
         for function in self.functions.values_mut() {
             function.is_certain = false;
         }

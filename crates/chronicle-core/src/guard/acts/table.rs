@@ -1,5 +1,8 @@
 //! What well-known programs do with the paths that they are given.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::invoke::Call;
 use super::options::{Read, Valued, read};
 use super::patches::Patching;
@@ -24,6 +27,23 @@ use Operands::{After, All, First, None as Nothing, ToLast};
 
 /// Names, options with values, operands.
 type Row = (&'static str, &'static str, Operands);
+
+static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Row>> =
+    LazyLock::new(|| by_names(TABLE, |(names, ..)| names));
+
+/// The rows of a table by each of their names. Of those with the same name the first one counts.
+pub(super) fn by_names<T>(
+    table: &'static [T],
+    names: impl Fn(&'static T) -> &'static str,
+) -> BTreeMap<&'static str, &'static T> {
+    let mut all = BTreeMap::new();
+    for row in table {
+        for name in names(row).split(' ') {
+            all.entry(name).or_insert(row);
+        }
+    }
+    all
+}
 
 const TABLE: &[Row] = &[
     (
@@ -124,7 +144,7 @@ const TABLE: &[Row] = &[
     ("sftp", "b:r B c D F:r i:r J l o:o P R S:x s", All("?")),
     (
         "curl",
-        "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url:@ U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w ssl-sessions:w knownhosts:r pubkey:r crlfile:r proxy-cacert:r proxy-cert:r proxy-key:r proxy-capath:r variable:@ etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
+        "o:w output:w output-dir:w T:r upload-file:r K:r config:r c:w cookie-jar:w D:w dump-header:w E:r cert:r key:r cacert:r capath:r netrc-file:r trace:w trace-ascii:w stderr:w d:@ data:@ data-binary:@ data-raw data-urlencode:@ url-query:@ json:@ F:@ form:@ form-string b:@ cookie:@ H:@ header:@ u user A user-agent e referer X request x proxy m max-time connect-timeout w:@ write-out:@ r range retry retry-delay retry-max-time resolve url:@ U proxy-user y Y z:r limit-rate max-redirs interface libcurl:w hsts:w alt-svc:w ssl-sessions:w knownhosts:r pubkey:r crlfile:r proxy-cacert:r proxy-cert:r proxy-key:r proxy-capath:r variable:@ etag-save:w etag-compare:r unix-socket:r proto tlsv1.3 ciphers cert-type key-type pass request-target max-filesize proxy-header create-file-mode",
         Nothing,
     ),
     (
@@ -137,14 +157,20 @@ const TABLE: &[Row] = &[
         "i:r input:r o:w output:w d:w directory:w r:w reject-file:w p strip B z Y V F D prefix suffix fuzz",
         All("w"),
     ),
+    ("ex", "c:c cmd:c S:r u:r U:r i:_ T r:_ w:w t q:r", All("rw")),
     (
-        "ed ex vi vim nvim view nano pico emacs emacsclient micro code subl kak hx helix joe mcedit gedit kate open xdg-open",
+        "ed vi vim nvim view nano pico emacs emacsclient micro code subl kak hx helix joe mcedit gedit kate open xdg-open",
         "c:c cmd:c S:r s:r u:r U:r i:_ T r:_ w:w eval:c f:_ l:r load:r e_ t q:r",
         All("rw"),
     ),
     ("jq gojq jaq", "f:r from-file:r L:r indent", After(1, "r")),
     ("yq", "I:_ o:_ p:_ from-file:r output-format input-format indent split-exp", After(1, "r")),
     ("dos2unix unix2dos", "", All("rw")),
+    (
+        "ptx",
+        "b:r F g i:r M o:r S W w break-file:r ignore-file:r only-file:r width gap-size",
+        All("r"),
+    ),
     (
         "gpg gpg2",
         "o:w output:w u r_ recipient local-user homedir:r passphrase-file:r status-file:w logger-file:w",
@@ -172,8 +198,7 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) -> bool {
-        let row = TABLE.iter().find(|(names, ..)| names.split(' ').any(|it| it == name));
-        let Some((_, valued, operands)) = row else { return false };
+        let Some((_, valued, operands)) = BY_NAME.get(name) else { return false };
         let words = fields.get(1..).unwrap_or_default();
         let (found, _) = read(words, Valued(valued), false);
         let state = &self.options_of(name, Valued(valued), &found, state, call);
@@ -223,6 +248,7 @@ impl Walker<'_> {
         }
         self.changed_by(name, &found, state, call);
         self.deep_of(name, &found, state, call);
+        self.named_by_lists(name, &found, state, call);
         self.beyond(name, &found, state, call);
         true
     }
@@ -292,32 +318,12 @@ impl Walker<'_> {
                         None => vec![super::CommandFolder::Unknown],
                     };
                 }
-                // `@path` is a file, anything else is text.
-                Some("@") => {
-                    let text = value.begins();
-                    // `-w %output{path}`.
-                    if let Some((_, rest)) = text.split_once("%output{") {
-                        let path = rest.split('}').next().unwrap_or(rest).trim_start_matches('>');
-                        self.touch(TouchKind::Write, &Field::text(path), state, name, call.span);
-                    }
-                    // `name@file` is one of a file too where the value is to be encoded.
-                    let is_named = option == "data-urlencode" || option == "variable";
-                    let is_encoded = is_named && !text.contains('=');
-                    let is_file = |at: &usize| *at == 0 || text.contains("=@") || is_encoded;
-                    let from = text.find("=<").filter(|_| option == "F" || option == "form");
-                    if let Some(at) = from {
-                        let path = value.after(at + 2);
-                        self.touch(TouchKind::Read, &path, state, name, call.span);
-                    } else if let Some(at) = text.find('@').filter(is_file) {
-                        let path = value.after(at + 1);
-                        self.touch(TouchKind::Read, &path, state, name, call.span);
-                    } else if !value.is_known() && text.is_empty() {
-                        self.touch(TouchKind::Read, value, state, name, call.span);
-                    }
-                }
+                Some("@") => self.text_or_file(option, value, state, name, call),
                 // `-o ProxyCommand=text`.
                 Some("o") => self.option_of_ssh(value, state, call),
                 Some(_) if option == "files0-from" => {
+                    // What is no name of a file is told in an error.
+                    self.touch(TouchKind::Read, value, state, "", call.span);
                     self.names_from(Some(value), state, name, call);
                 }
                 Some(kinds) => self.touches(kinds, value, state, name, call),
@@ -331,6 +337,37 @@ impl Walker<'_> {
             }
         }
         own
+    }
+
+    /// `@path` is a file, anything else is text.
+    fn text_or_file(
+        &mut self,
+        option: &str,
+        value: &Field,
+        state: &State,
+        name: &str,
+        call: Call<'_>,
+    ) {
+        let text = value.begins();
+        // `-w %output{path}`.
+        if let Some((_, rest)) = text.split_once("%output{") {
+            let path = rest.split('}').next().unwrap_or(rest).trim_start_matches('>');
+            self.touch(TouchKind::Write, &Field::text(path), state, name, call.span);
+        }
+        // `name@file` is one of a file too where the value is to be encoded.
+        let is_named = ["data-urlencode", "url-query", "variable"].contains(&option);
+        let is_encoded = is_named && !text.contains('=');
+        let is_file = |at: &usize| *at == 0 || text.contains("=@") || is_encoded;
+        let is_form = option == "F" || option == "form";
+        let from = text.find("=<").filter(|_| is_form).map(|at| at + 2);
+        if let Some(at) = from.or(text.find('@').filter(is_file).map(|at| at + 1)) {
+            let path = value.after(at);
+            for path in if is_form { parts_of_form(&path) } else { vec![path] } {
+                self.touch(TouchKind::Read, &path, state, name, call.span);
+            }
+        } else if !value.is_known() && text.is_empty() {
+            self.touch(TouchKind::Read, value, state, name, call.span);
+        }
     }
 
     pub(super) fn option_of_ssh(&mut self, value: &Field, state: &State, call: Call<'_>) {
@@ -380,4 +417,13 @@ impl Walker<'_> {
 /// Whether some option of a program runs a command or writes a file.
 fn runs_by_option(valued: &str) -> bool {
     valued.split_whitespace().any(|entry| entry.ends_with(":x") || entry.ends_with(":c"))
+}
+
+/// The files of one part of a form: `a,b;type=text/plain`, each perhaps in quotes. What is not known stays as it is.
+fn parts_of_form(value: &Field) -> Vec<Field> {
+    let Some(text) = value.known() else { return vec![value.clone()] };
+    let names = text.split(';').next().unwrap_or(text).split(',');
+    let own = names.map(|it| Field::text(it.trim_matches('"')));
+    // A name may hold what else ends it.
+    own.chain(std::iter::once(value.clone())).collect()
 }

@@ -3,7 +3,7 @@
 use super::state::State;
 use super::value::{Field, Value};
 use super::walk::{Dialect, Input, Walker};
-use super::{ByteSpan, DoubtKind};
+use super::{ByteSpan, DoubtKind, TouchKind};
 
 /// Their values are commands that some program runs.
 const COMMANDS: &[&str] = &[
@@ -118,8 +118,31 @@ const LOADING: &[&str] = &[
     "NLSPATH",
     "LOCPATH",
 ];
+/// Their values are files and folders that programs write to.
+const OUTPUTS: &[&str] = &[
+    "NODE_REDIRECT_WARNINGS",
+    "NODE_V8_COVERAGE",
+    "NODE_COMPILE_CACHE",
+    "GCOV_PREFIX",
+    "COVERAGE_FILE",
+    "LLVM_PROFILE_FILE",
+    "PYTHONPYCACHEPREFIX",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+    "GOCACHE",
+    "GOTMPDIR",
+    "XDG_CACHE_HOME",
+    "PIP_CACHE_DIR",
+    "PIP_TARGET",
+    "UV_CACHE_DIR",
+    "CCACHE_DIR",
+    "SCCACHE_DIR",
+];
 /// They say where programs and their parts are looked for.
-const SEARCHED: &[&str] = &[
+pub(super) const SEARCHED: &[&str] = &[
     "PATH",
     "CDPATH",
     "LD_LIBRARY_PATH",
@@ -177,6 +200,12 @@ impl Walker<'_> {
             self.prompt(name, value, state, span);
         } else if COMMANDS.contains(&name) || is_runner(name) {
             self.command_value(name, value, state, span);
+        } else if OUTPUTS.contains(&name) {
+            if let Value::One(path) = value
+                && path.is_known()
+            {
+                self.touch(TouchKind::Likely, path, state, name, span);
+            }
         } else if SEARCHED.contains(&name) {
             self.doubt(DoubtKind::Search, &format!("`{name}` changes where programs look"), span);
         } else if loads(name, value) {

@@ -127,6 +127,8 @@ impl<'a> Walker<'a> {
             None => CommandFolder::Unknown,
         };
         let mut state = State::new(folder);
+        // Nobody hands words to the shell of a call.
+        state.arguments = Some(Vec::new());
         match read(text) {
             Ok(Text { script, .. }) => {
                 self.script(&script, &mut state, &Input::Given);

@@ -1,13 +1,20 @@
 //! Programs that start other programs, and the way from a name to what is known of it.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::invoke::Call;
 use super::options::{Valued, read};
 use super::runners::{GROUPS, RUNNERS, Runner, WRAPPERS, Wrapper};
 use super::shells::lookup_name;
 use super::state::State;
+use super::table::by_names;
 use super::value::{Field, Piece, line};
 use super::walk::{Dialect, Input, Walker};
 use super::{CommandFolder, CommandWord, DoubtKind, TouchKind};
+
+static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Wrapper>> =
+    LazyLock::new(|| by_names(WRAPPERS, |wrapper| wrapper.names));
 
 impl Walker<'_> {
     /// What is known of a program by its name.
@@ -20,12 +27,18 @@ impl Walker<'_> {
             self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
             self.perhaps_shell(fields, state, call);
             self.run_written(&Field::text(written), None, state, call);
-            if let Some(program) = self.copy_of(written, state) {
+            for program in self.copies_of(written, state) {
                 let words = fields.iter().skip(1).cloned();
                 let own: Vec<Field> = std::iter::once(Field::text(&program)).chain(words).collect();
                 self.start(&own, state, call);
             }
         }
+        if let Some(command) = super::git::own_command(&name) {
+            let git = [Field::text("git"), Field::text(command)];
+            let words = fields.get(1..).unwrap_or_default();
+            return self.start(&[&git, words].concat(), state, call);
+        }
+        self.tasks(&name, fields.get(1..).unwrap_or_default(), state, call);
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
@@ -44,7 +57,7 @@ impl Walker<'_> {
 
     fn wrapped(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) -> bool {
         let words = fields.get(1..).unwrap_or_default();
-        if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.split(' ').any(|it| it == name)) {
+        if let Some(wrapper) = BY_NAME.get(name) {
             self.unwrap(name, wrapper, words, state, call);
             return true;
         }
@@ -181,7 +194,9 @@ impl Walker<'_> {
     fn begun(&mut self, name: &str, rest: &[Field], skips: usize, own: &State, call: Call<'_>) {
         if name == "flock" || name == "chroot" {
             for path in rest.iter().take(1) {
-                self.touch(TouchKind::Maybe, path, own, name, call.span);
+                // A file to lock by is made if it is not there.
+                let kind = if name == "flock" { TouchKind::Likely } else { TouchKind::Maybe };
+                self.touch(kind, path, own, name, call.span);
             }
         }
         if name == "logsave" {
@@ -294,7 +309,14 @@ impl Walker<'_> {
             })
             .collect();
         let mut with_more = command.clone();
-        with_more.extend(read_words(call.input, is_plain));
+        let places = self.list_places(list, own, call);
+        let first = words.first().and_then(Field::known).unwrap_or_default();
+        if READERS.contains(&first) && self.reads_old_list(call.input, &places) {
+            // A list of the project is like a script of it.
+            with_more.push(Field::of(Piece::Name));
+        } else {
+            with_more.extend(read_words(call.input, is_plain));
+        }
         let piped = Call { input: &Input::Piped, ..call };
         if command.is_empty() {
             if name == "parallel" {
@@ -366,6 +388,10 @@ impl Walker<'_> {
         }
     }
 }
+
+/// Programs that only show files, whatever words they get.
+const READERS: [&str; 9] =
+    ["cat", "head", "tail", "wc", "ls", "stat", "file", "md5sum", "sha256sum"];
 
 /// The words that `xargs` reads.
 fn read_words(input: &Input, is_plain: bool) -> Vec<Field> {

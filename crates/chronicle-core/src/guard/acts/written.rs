@@ -36,16 +36,13 @@ impl Walker<'_> {
             Input::Given | Input::Piped | Input::File | Input::Listed(_) => None,
         };
         let content = match name {
+            "dd" => read().filter(|_| !words.iter().any(|it| it.begins().starts_with("if="))),
             "cat" if words.iter().all(|it| it.known() == Some("-")) => read(),
-            "tee" => read(),
+            "tee" | "sponge" => read(),
             "echo" | "printf" => super::output::said(name, words).or_else(|| printed(name, words)),
             _ => None,
         };
-        let Some(content) = content.as_ref().map(script_of) else { return };
-        let mut files = Vec::new();
-        if name == "tee" {
-            files.extend(words.iter().filter(|it| !it.begins().starts_with('-')).cloned());
-        }
+        let mut files = named_outputs(name, words);
         let own = self.outputs(redirections, state);
         let is_gathered = own.is_empty();
         files.extend(own);
@@ -53,24 +50,57 @@ impl Walker<'_> {
         if is_gathered {
             places.extend(self.sinks.last().cloned().unwrap_or_default());
         }
+        let Some(content) = content.as_ref().map(script_of) else {
+            let is_called = state.functions.contains_key(name);
+            if !is_called && !prints_nothing_new(name, words) {
+                self.forgotten.extend(places);
+            }
+            return;
+        };
         for place in places {
-            // More may be added to it later.
-            let before = self.written.iter().rev().find(|(other, _)| *other == place);
-            let whole = before.map(|(_, before)| format!("{before}\n{content}"));
-            let is_small = whole.as_ref().is_none_or(|whole| whole.len() < CONTENT_MAX);
             // What follows on the same line is another text.
-            let goes_on = whole.is_some() && self.unended.contains(&place);
+            let goes_on = self.unended.contains(&place);
             if ends_line(name, words) {
                 self.unended.remove(&place);
             } else {
                 self.unended.insert(place.clone());
             }
-            if self.written.len() < FILES_MAX && is_small && !goes_on {
-                self.written.push((place, whole.unwrap_or_else(|| content.clone())));
-            } else {
-                self.forgotten.insert(place);
+            self.keep(place, &content, goes_on);
+        }
+    }
+
+    /// Remembers a text that is put into a file. More may be added to it later.
+    fn keep(&mut self, place: String, content: &str, goes_on: bool) {
+        let before = self.written.iter().rev().find(|(other, _)| *other == place);
+        let whole = before.map(|(_, before)| format!("{before}\n{content}"));
+        let is_small = whole.as_ref().is_none_or(|whole| whole.len() < CONTENT_MAX);
+        let goes_on = goes_on && whole.is_some();
+        if self.written.len() < FILES_MAX && is_small && !goes_on {
+            self.written.push((place, whole.unwrap_or_else(|| content.to_owned())));
+        } else {
+            self.forgotten.insert(place);
+        }
+    }
+
+    /// What this text wrote to a file is also in a copy of it, and behind a link to it.
+    pub(super) fn copied_text(&mut self, source: &str, targets: &[&str], state: &State) {
+        let Some(content) = self.code_at(&Field::text(source), state) else { return };
+        for path in targets {
+            let places = places_of(&[Field::text(path)], state);
+            match content.known() {
+                Some(text) => {
+                    for place in places {
+                        self.keep(place, text, false);
+                    }
+                }
+                None => self.forgotten.extend(places),
             }
         }
+    }
+
+    /// Nobody knows what a program writes to a file.
+    pub(super) fn wrote_unknown(&mut self, file: &Field, state: &State) {
+        self.forgotten.extend(places_of(std::slice::from_ref(file), state));
     }
 
     /// The files that redirections lead output to.
@@ -78,7 +108,8 @@ impl Walker<'_> {
         let mut files = Vec::new();
         for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it == 1)) {
             if let Target::Word(word) = &redirection.target
-                && [">", ">|", ">>", "&>", "&>>"].contains(&redirection.operator)
+                && ([">", ">|", ">>", "&>", "&>>"].contains(&redirection.operator)
+                    || redirection.operator == "<>" && redirection.number == Some(1))
             {
                 files.extend(self.words(std::slice::from_ref(word), &mut state.clone()));
             }
@@ -88,6 +119,17 @@ impl Walker<'_> {
 
     /// From here on, what commands print goes to the files that redirections name.
     pub(super) fn gathers(&mut self, redirections: &[Redirection], state: &State) {
+        // What goes there by another number is not followed.
+        for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it > 2)) {
+            let is_other = redirection.number.is_some() || redirection.variable.is_some();
+            if let Target::Word(word) = &redirection.target
+                && is_other
+                && redirection.operator.contains('>')
+            {
+                let files = self.words(std::slice::from_ref(word), &mut state.clone());
+                self.forgotten.extend(places_of(&files, state));
+            }
+        }
         let files = self.outputs(redirections, state);
         if !files.is_empty() {
             self.sinks.push(places_of(&files, state));
@@ -137,6 +179,19 @@ impl Walker<'_> {
         self.content_of(file, state).map_or(Input::File, |text| Input::Text(Field::text(&text)))
     }
 
+    /// Where the list lies that a program reads its words from.
+    pub(super) fn list_places(
+        &mut self,
+        list: Option<&Field>,
+        state: &State,
+        call: Call<'_>,
+    ) -> Vec<String> {
+        match list {
+            Some(list) => places_of(std::slice::from_ref(list), state),
+            None => places_of(&self.inputs(call.redirections, state), state),
+        }
+    }
+
     /// True if all that is in a file was put there by one redirection of this text.
     fn is_made_here(&self, places: &[String]) -> bool {
         let is_mild = |kind: TouchKind| matches!(kind, TouchKind::Read | TouchKind::List);
@@ -181,6 +236,35 @@ impl Walker<'_> {
         }
     }
 
+    /// Code that a program is told to read from a file, if this text says what is in it: it wrote that, or leads it there.
+    pub(super) fn code_in(&mut self, file: &Field, state: &State, call: Call<'_>) -> Option<Field> {
+        match file.known() {
+            Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => match call.input {
+                Input::Text(text) => Some(text.clone()),
+                Input::Piped | Input::Listed(_) => Some(Field::unknown()),
+                Input::File => {
+                    let files = self.inputs(call.redirections, state);
+                    files.iter().find_map(|file| self.code_at(file, state))
+                }
+                Input::Given => None,
+            },
+            Some(path) if path.starts_with("/dev/fd/") => {
+                let printed = self.printed_at(file);
+                Some(printed.map_or_else(Field::unknown, |text| Field::text(&text)))
+            }
+            _ => self.code_at(file, state),
+        }
+    }
+
+    /// What this text wrote to a file, as far as that is known; `None` if it wrote nothing there.
+    fn code_at(&self, file: &Field, state: &State) -> Option<Field> {
+        let places = places_of(std::slice::from_ref(file), state);
+        if places.iter().any(|place| self.forgotten.contains(place)) {
+            return Some(Field::unknown());
+        }
+        self.content_of(file, state).map(|text| Field::text(&text))
+    }
+
     /// What this text wrote to a file.
     pub(super) fn content_of(&self, file: &Field, state: &State) -> Option<String> {
         let places = places_of(std::slice::from_ref(file), state);
@@ -212,6 +296,38 @@ impl Walker<'_> {
             let mut own = super::shells::child(state);
             self.text(&content, &mut own, &Input::Piped, Dialect::Bash, call.span);
         }
+    }
+}
+
+/// The files that programs write which they are given to write.
+fn named_outputs(name: &str, words: &[Field]) -> Vec<Field> {
+    match name {
+        "tee" | "sponge" => {
+            words.iter().filter(|it| !it.begins().starts_with('-')).cloned().collect()
+        }
+        "dd" => {
+            let is_output = |it: &&Field| it.begins().starts_with("of=");
+            words.iter().filter(is_output).map(|it| it.after(3)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// True for commands that print nothing, or what lies in files or in git: who runs that could run it there.
+fn prints_nothing_new(name: &str, words: &[Field]) -> bool {
+    const SILENT: [&str; 24] = [
+        ":", "true", "false", "cd", "mkdir", "set", "export", "[", "[[", "test", "local", "read",
+        "rm", "cp", "mv", "touch", "chmod", "exit", "return", "shift", "unset", "wait", "sleep",
+        "exec",
+    ];
+    let first = words.first().and_then(Field::known);
+    // One that reads what another command prints is no copy of a file.
+    let copies = !words.is_empty() && !words.iter().any(|it| it.known() == Some("-"));
+    match name {
+        "cat" => copies,
+        "dd" => words.iter().any(|it| it.begins().starts_with("if=")),
+        "git" => matches!(first, Some("show" | "cat-file")),
+        _ => SILENT.contains(&name),
     }
 }
 
@@ -265,12 +381,34 @@ fn printed(name: &str, words: &[Field]) -> Option<Field> {
         }
         ("echo", words) => words.join(" "),
         ("printf", ["%b" | "%b\\n" | "%s\\n" | "%s", rest @ ..]) => rest.join("\n"),
-        ("printf", [format]) if !format.replace("%%", "").contains('%') => {
-            format.replace("%%", "%")
-        }
+        ("printf", [format, rest @ ..]) => formatted(format, rest)?,
         _ => return None,
     };
     Some(Field::text(&text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")))
+}
+
+/// What `printf` makes of a format with words in it; `None` if it does more than to put them there.
+pub(super) fn formatted(format: &str, words: &[&str]) -> Option<String> {
+    let mut left = words.iter();
+    let mut text = String::new();
+    loop {
+        let before = left.len();
+        let mut letters = format.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '%' => match letters.next()? {
+                    '%' => text.push('%'),
+                    's' | 'b' | 'd' | 'i' | 'u' => text.push_str(left.next().unwrap_or(&"")),
+                    _ => return None,
+                },
+                _ => text.push(letter),
+            }
+        }
+        // The format is used again for the words that are left.
+        if left.len() == 0 || left.len() == before || text.len() > CONTENT_MAX {
+            return Some(text);
+        }
+    }
 }
 
 /// A path from the root on, if it is known where it begins.

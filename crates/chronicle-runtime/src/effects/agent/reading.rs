@@ -123,7 +123,7 @@ impl<'a> AgentReader<'a> {
         self.stopped = all
             .iter()
             .any(|seen| matches!(seen, Seen::ToolEnd { .. }))
-            .then(|| walls::refusal(&redacted))
+            .then(|| walls::refusal(&redacted, self.shared.wall.as_ref()?, &self.shared.works_in))
             .flatten();
         for seen in all {
             // What else its line says is not heard: a call that it asks for would be answered.
@@ -297,14 +297,23 @@ impl<'a> AgentReader<'a> {
         match (said, &judged) {
             // Its end tells whether it ran.
             (Said::Nothing, _) => self.unasked = Some((raw.call, judged)),
-            (_, Judgement::Clear) => {
-                self.verdicts.replace(&raw.call, true);
-                let tool = &raw.call.tool;
-                self.shared.last_words().remark(format!(
-                    "calls of `{tool}` were changed after they were judged, and judged again"
-                ));
-            }
+            (_, Judgement::Clear) => self.changed(raw.call, judged),
             _ => self.unjudged(raw.call, judged, SaidBefore::OfAnother),
+        }
+    }
+
+    /// A call was changed after it was judged, and no rule is against what became of it: on record as it ran.
+    fn changed(&mut self, call: Call, judged: Judgement) {
+        self.verdicts.replace(&call, true);
+        let tool = &call.tool;
+        self.shared.last_words().remark(format!(
+            "calls of `{tool}` were changed after they were judged, and judged again"
+        ));
+        let (again, said) = (judged.clone(), SaidBefore::OfAnother);
+        let ran =
+            AttemptReport::ToolUnasked { call: Box::new(call.clone()), judged, said, stops: false };
+        if let Some(Answer::Verdict(Verdict::Denied(_))) = self.shared.reporter.ask(ran) {
+            self.unjudged(call, again, said);
         }
     }
 

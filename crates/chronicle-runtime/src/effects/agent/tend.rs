@@ -109,5 +109,6 @@ fn wait(it: &Arc<AgentShared>, control: &Control, all_read: &Receiver<()>) {
         let _ = all_read.recv_timeout(LAST_WORDS);
     }
     // The last report of the attempt, after everything that it printed: later reports about it would be ignored.
+    it.time.over();
     it.reporter.tell(AttemptReport::Ended(it.seen(end)));
 }

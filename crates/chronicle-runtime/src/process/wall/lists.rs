@@ -127,11 +127,13 @@ pub(super) struct Secret {
     pub(super) session: &'static [&'static str],
     /// Anywhere. `{uid}` stands for the user's number.
     pub(super) machine: &'static [&'static str],
+    /// Anywhere too, but a worker has an empty folder there that it can write: it may start such a daemon of its own, behind its wall.
+    pub(super) fresh: &'static [&'static str],
 }
 
 impl Secret {
     const fn of(name: &'static str, home: &'static [&'static str]) -> Self {
-        Self { name, home, session: &[], machine: &[] }
+        Self { name, home, session: &[], machine: &[], fresh: &[] }
     }
 }
 
@@ -158,7 +160,7 @@ pub(super) const SECRETS: &[Secret] = &[
         machine: &["/run/dbus", "/run/systemd/private"],
         ..Secret::of("dbus", &[])
     },
-    Secret { machine: &["/tmp/tmux-{uid}"], ..Secret::of("tmux", &[]) },
+    Secret { fresh: &["/tmp/tmux-{uid}"], ..Secret::of("tmux", &[]) },
     Secret { machine: &["/run/screen", "/tmp/screens"], ..Secret::of("screen", &[".screen"]) },
     Secret {
         machine: &["/tmp/.X11-unix", "/tmp/.ICE-unix"],

@@ -20,7 +20,7 @@ mod refusal;
 mod usual;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use chronicle_core::definition::walls::{WallFiles, WallNetwork as Network};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,9 @@ pub use end::{WallEnd, WallError};
 #[cfg(target_os = "linux")]
 pub use linux::{Walled, init, outer, probe, raise, wall_command};
 pub use refusal::{WallRefusal, WallStep};
-pub use usual::{PlanError, ProjectGit, WallPlan, made_for, usual, usual_folder};
+pub use usual::{
+    PlanError, ProjectGit, WallPlan, made_for, refuse_to_open, usual, usual_folder, whole,
+};
 
 /// Exit code of a wall that was not put up. Nothing ran.
 pub const REFUSED: u8 = 125;
@@ -63,6 +65,18 @@ pub struct Wall {
     pub processes: Option<u64>,
     /// Which layers it is made of.
     pub layers: WallLayers,
+}
+
+impl Wall {
+    /// Whether its lists let a path be changed: the deepest one decides, and of those for one path the strictest. Looks at no disk.
+    pub fn lets_change(&self, path: &Path) -> bool {
+        let deepest = |lists: &[&[PathBuf]]| {
+            let above = lists.iter().copied().flatten().filter(|it| path.starts_with(it));
+            above.map(|it| it.components().count()).max()
+        };
+        let open = deepest(&[&self.writable, &self.fresh]);
+        open.is_some() && open > deepest(&[&self.read_only, &self.hidden])
+    }
 }
 
 /// What a wall is made of: of what is asked for, and of what stands.
@@ -110,7 +124,7 @@ pub struct WallStands {
     pub layers: WallLayers,
     /// The version of Landlock that the kernel has.
     pub landlock_abi: Option<u32>,
-    /// Whether the limit on processes holds; true where none was asked for.
+    /// Whether the limit on processes holds; true where none was asked for. For a probe, whether one can.
     pub processes: bool,
     /// Whether the network is as it was asked for; for a probe, whether it can be off.
     pub network: bool,

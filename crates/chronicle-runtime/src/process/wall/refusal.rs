@@ -20,6 +20,8 @@ pub enum WallStep {
     Links,
     /// New namespaces, all at once.
     Namespaces,
+    /// One kind of namespaces, where those of users are allowed.
+    Kinds,
     /// Who is who in the new user namespace.
     Users,
     /// The rights that are needed to put it up, and giving them away afterwards.
@@ -82,6 +84,8 @@ impl WallRefusal {
                 "a container or a security setting forbids new namespaces"
             }
             (WallStep::Namespaces, Some(EINVAL | ENOSYS)) => "this kernel has no user namespaces",
+            (WallStep::Kinds, _) => "this machine allows no namespaces of one kind",
+            (WallStep::Processes, _) => "a limit on processes is refused",
             (WallStep::Loopback, Some(EPERM | EACCES)) => "AppArmor restricts user namespaces",
             (WallStep::Users | WallStep::Mounts, Some(EPERM | EACCES | EROFS)) => {
                 "this runs behind another wall, or AppArmor restricts user namespaces"
@@ -100,6 +104,10 @@ impl WallRefusal {
         match (self.step, self.errno) {
             (WallStep::Namespaces, Some(ENOSPC)) => {
                 "an administrator can raise it: `sysctl user.max_user_namespaces=15000`"
+            }
+            (WallStep::Kinds, _) => "an administrator can raise that number by `sysctl`",
+            (WallStep::Processes, _) => {
+                "in a container, start it with a seccomp profile that allows `prlimit64`"
             }
             (WallStep::Namespaces, Some(EPERM)) => {
                 "in Docker, start the container with a seccomp profile that allows `unshare` and `mount`; on Debian, `sysctl kernel.unprivileged_userns_clone=1`"
@@ -146,6 +154,8 @@ mod tests {
             (WallStep::Namespaces, ENOSPC),
             (WallStep::Namespaces, EPERM),
             (WallStep::Namespaces, ENOSYS),
+            (WallStep::Kinds, ENOSPC),
+            (WallStep::Processes, EPERM),
             (WallStep::Users, EPERM),
             (WallStep::Mounts, EPERM),
             (WallStep::Proc, EPERM),
@@ -160,6 +170,10 @@ mod tests {
             in Docker, start the container with a seccomp profile that allows `unshare` and `mount`; on Debian, `sysctl kernel.unprivileged_userns_clone=1`
             this kernel has no user namespaces (unshare: Function not implemented (os error 38))
             use a kernel from 5.13 on, with `landlock` among its `lsm=`
+            this machine allows no namespaces of one kind (unshare: No space left on device (os error 28))
+            an administrator can raise that number by `sysctl`
+            a limit on processes is refused (unshare: Operation not permitted (os error 1))
+            in a container, start it with a seccomp profile that allows `prlimit64`
             this runs behind another wall, or AppArmor restricts user namespaces (unshare: Operation not permitted (os error 1))
             on Ubuntu, give this program an AppArmor profile with `userns,`, or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`
             this runs behind another wall, or AppArmor restricts user namespaces (unshare: Operation not permitted (os error 1))

@@ -9,7 +9,8 @@ const TRUNCATION_SINCE: u32 = 3;
 
 /// Puts walls up around nothing, and tells which stood.
 pub(super) fn look(setting: &Setting) -> CheckResult {
-    match tempfile::tempdir() {
+    // Runs do without what the environment names for temporary files, if it is no good.
+    match tempfile::tempdir().or_else(|_| tempfile::tempdir_in("/tmp")) {
         Ok(folder) => told(&machine::walls(&setting.asker.chronicle, folder.path())),
         Err(error) => CheckResult {
             what: "walls",

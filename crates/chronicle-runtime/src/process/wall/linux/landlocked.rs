@@ -9,10 +9,10 @@ use std::path::Path;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
-    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
-    Scope,
+    PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
+use super::links::{open_exactly, path_of, place};
 use crate::process::wall::{Network, Wall, WallRefusal, WallStep};
 
 /// The newest that this was tried with. What an older kernel lacks of it is left out, and the kernel's own version is told.
@@ -44,9 +44,14 @@ fn ruleset(wall: &Wall, alone: bool) -> Result<landlock::RestrictionStatus, Rule
     }
     let mut created = ruleset.create()?;
     for path in wall.writable.iter().chain(&wall.fresh).filter(|path| !is_kept_from_root(path)) {
-        // Missing ones are told by whoever looked for them first.
-        let Ok(opened) = PathFd::new(path) else { continue };
-        created = created.add_rule(PathBeneath::new(opened, granted(path, handled)))?;
+        // Missing ones are told by whoever looked for them first. What was exchanged since stays closed.
+        let Ok(Some(placed)) = place(wall, path) else { continue };
+        let Ok(opened) = open_exactly(&placed.real) else { continue };
+        if placed.leaves {
+            continue;
+        }
+        let granted = granted(&path_of(&opened), handled);
+        created = created.add_rule(PathBeneath::new(opened, granted))?;
     }
     created.restrict_self()
 }

@@ -6,17 +6,18 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
-use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::At as _;
 use super::landlocked::is_kept_from_root;
+use super::links::{Placed, leads_elsewhere, open_exactly, path_of, place};
 use crate::process::wall::{Wall, WallRefusal, WallStep};
 
 /// What has mounts of its own already, or needs none.
@@ -34,6 +35,8 @@ enum Rule {
 struct Entry {
     path: PathBuf,
     rule: Rule,
+    /// True if a link leads there that a worker may have left.
+    is_linked: bool,
 }
 
 /// What is listed, parents before what is in them, each path once.
@@ -132,11 +135,24 @@ impl Entries {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for (rule, path) in lists.iter().flat_map(|(rule, list)| list.iter().map(|it| (*rule, it)))
         {
-            match real(path)? {
-                Some(path) if rule == Rule::Writable && is_kept_from_root(&path) => {}
+            match place(wall, path)? {
+                Some(Placed { real, .. }) if rule == Rule::Writable && is_kept_from_root(&real) => {
+                }
                 // Others may open what they may: the machine's devices belong to root.
-                Some(path) if rule == Rule::Writable && !is_root() && is_device(&path) => {}
-                Some(path) => found.push(Entry { path, rule }),
+                Some(Placed { real, .. })
+                    if rule == Rule::Writable && !is_root() && is_device(&real) => {}
+                Some(placed) if rule == Rule::Writable && placed.leaves => {
+                    return Err(leads_elsewhere(path));
+                }
+                // A link to what is around itself. Nobody protects a folder by a name in it.
+                Some(Placed { real, is_linked: true, .. })
+                    if rule == Rule::ReadOnly && path.starts_with(&real) => {}
+                Some(Placed { real, is_linked: true, .. }) if path.starts_with(&real) => {
+                    return Err(leads_elsewhere(path));
+                }
+                Some(Placed { real, is_linked, .. }) => {
+                    found.push(Entry { path: real, rule, is_linked });
+                }
                 None if rule == Rule::Writable => missing.push(path.clone()),
                 // What is not there or cannot be reached needs no protection.
                 None => {}
@@ -153,7 +169,12 @@ impl Entries {
             by_place.then_with(|| other.rule.cmp(&one.rule))
         });
         found.dedup_by(|later, first| later.path == first.path);
-        Self(found)
+        let all = Self(found);
+        // What is hidden comes back by names that are ours, and never by a link.
+        let is_kept = |entry: &&Entry| {
+            !entry.is_linked || entry.rule == Rule::Hidden || all.rule_around(entry) != Rule::Hidden
+        };
+        Self(all.0.iter().filter(is_kept).cloned().collect())
     }
 
     /// The rule for a path: that of the deepest entry at or above it.
@@ -179,7 +200,8 @@ impl Entries {
         // Parents come first in it.
         let all: BTreeSet<&Path> = differing.chain(self.pins()).collect();
         for path in all {
-            bind(path, path).at(WallStep::Mounts, &format!("mounting `{}`", path.display()))?;
+            let what = format!("mounting `{}`", path.display());
+            bind_to_itself(path).at(WallStep::Mounts, &what)?;
         }
         Ok(())
     }
@@ -240,8 +262,13 @@ impl Entries {
     fn close_the_rest(&self) -> Result<(), WallRefusal> {
         let table = fs::read("/proc/self/mountinfo").at(WallStep::ReadOnly, "reading mounts")?;
         let mut mounts = mounted(&table);
+        // Of several at one place only the last can be reached, and it has flags of its own.
+        mounts.reverse();
         // Parents first: what cannot be reached any more is then seen to be read-only with what covers it.
-        mounts.sort_by_key(|mounted| mounted.point.components().count());
+        mounts.sort_by_cached_key(|mounted| {
+            (mounted.point.components().count(), mounted.point.clone())
+        });
+        mounts.dedup_by(|earlier, last| earlier.point == last.point);
         // Looking at one starts what it stands for, which may wait for a network. It is no place to write to.
         for mounted in mounts.iter().filter(|mounted| mounted.kind != b"autofs") {
             self.close(mounted)?;
@@ -276,26 +303,13 @@ fn is_open(point: &Path) -> bool {
     statvfs(point).is_ok_and(|about| !about.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// The path without links; `None` if it does not exist or cannot be reached.
-fn real(path: &Path) -> Result<Option<PathBuf>, WallRefusal> {
-    match fs::canonicalize(path) {
-        Ok(path) => Ok(Some(path)),
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory => {
-                Ok(None)
-            }
-            _ => Err(WallRefusal::new(WallStep::Mounts, &format!("`{}`", path.display()), &error)),
-        },
-    }
-}
-
 fn opened(path: &Path) -> io::Result<(&Path, OwnedFd)> {
-    Ok((path, open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?))
+    Ok((path, open_exactly(path)?))
 }
 
 /// Mounts what was opened before its folder was hidden, at the same path.
 fn bring_back(path: &Path, original: &OwnedFd) -> io::Result<()> {
-    let from = PathBuf::from(format!("/proc/self/fd/{}", original.as_raw_fd()));
+    let from = path_of(original);
     if from.is_dir() {
         fs::create_dir_all(path)?;
     } else {
@@ -303,6 +317,12 @@ fn bring_back(path: &Path, original: &OwnedFd) -> io::Result<()> {
         File::create(path)?;
     }
     bind(&from, path)
+}
+
+/// By what is open, and not by its path a second time: what lies there could be another one by then.
+fn bind_to_itself(path: &Path) -> io::Result<()> {
+    let opened = open_exactly(path)?;
+    bind(&path_of(&opened), &path_of(&opened))
 }
 
 fn bind(from: &Path, to: &Path) -> io::Result<()> {
@@ -367,7 +387,10 @@ mod tests {
 
     fn entries(listed: &[(Rule, &str)]) -> Entries {
         Entries::sorted(
-            listed.iter().map(|(rule, path)| Entry { path: path.into(), rule: *rule }).collect(),
+            listed
+                .iter()
+                .map(|(rule, path)| Entry { path: path.into(), rule: *rule, is_linked: false })
+                .collect(),
         )
     }
 
@@ -415,7 +438,7 @@ mod tests {
     #[test]
     fn the_strictest_list_wins_for_one_path() {
         let all = entries(&[(Rule::Writable, "/a"), (Rule::Hidden, "/a"), (Rule::ReadOnly, "/a")]);
-        assert_eq!(all.0, [Entry { path: "/a".into(), rule: Rule::Hidden }]);
+        assert_eq!(all.0, [Entry { path: "/a".into(), rule: Rule::Hidden, is_linked: false }]);
     }
 
     #[test]

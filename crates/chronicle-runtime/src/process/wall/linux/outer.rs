@@ -157,7 +157,7 @@ fn leave(network: Network) -> Result<(), WallRefusal> {
     if network == Network::Off {
         flags |= CloneFlags::CLONE_NEWNET;
     }
-    unshare(flags).at(WallStep::Namespaces, "unshare")?;
+    unshare(flags).map_err(|error| refused(&error.into()))?;
     let maps = [
         // The kernel asks for it before it lets a user name groups.
         ("/proc/self/setgroups", "deny".to_owned()),
@@ -168,6 +168,24 @@ fn leave(network: Network) -> Result<(), WallRefusal> {
         fs::write(file, text).at(WallStep::Users, file)?;
     }
     Ok(())
+}
+
+/// Why the kernel makes no namespaces. It has one number for all kinds of which this user may have no more: its settings tell which, as
+/// far as they are those of this user namespace and not of one around it.
+fn refused(error: &io::Error) -> WallRefusal {
+    let is_none_left = error.raw_os_error() == Some(Errno::NOSPC.raw_os_error());
+    let most = |kind: &&str| {
+        let text = fs::read_to_string(format!("/proc/sys/user/max_{kind}_namespaces"));
+        text.is_ok_and(|text| text.trim() == "0")
+    };
+    // Users first: without those there are none of the others either.
+    match ["user", "mnt", "pid", "ipc", "net"].iter().find(|kind| is_none_left && most(kind)) {
+        Some(kind) if *kind != "user" => {
+            let what = format!("unshare with `user.max_{kind}_namespaces=0`");
+            WallRefusal::new(WallStep::Kinds, &what, error)
+        }
+        _ => WallRefusal::new(WallStep::Namespaces, "unshare", error),
+    }
 }
 
 /// Passes signals on until *init* has ended. By then the kernel has ended everything inside.

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
+use chronicle_core::definition::walls::PROCESSES_DEFAULT;
+
 use super::line::{WallReport, WallWord, has_come, send, send_aside};
 use crate::process::order::shell_argv;
 use crate::process::wall::{
@@ -182,42 +184,64 @@ fn own_end(status: ExitStatus) -> WallEnd {
 /// say is not enough: containers and security modules refuse single steps. `folder` is some folder that can be written.
 pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
     let is_root = rustix::process::getuid().is_root();
-    let (mut refusals, mut wanted) = (Vec::new(), (WallLayers::ALL, Network::Off));
+    let (mut refusals, mut wanted) = (Vec::new(), Wanted::ALL);
     // Each round asks for less than the one before.
     loop {
         let refusal = match try_one(chronicle, folder, wanted) {
             Ok(stands) => return WallProbe { stands, refusals, is_root },
             Err(refusal) => refusal,
         };
-        wanted = less(wanted, refusal.step);
-        refusals.push(refusal);
-        if wanted.0.is_nothing() {
+        wanted = wanted.less(refusal.step);
+        // The same step may be refused whatever else is asked for.
+        if refusals.last() != Some(&refusal) {
+            refusals.push(refusal);
+        }
+        if wanted.layers.is_nothing() {
             return WallProbe { stands: WallStands::default(), refusals, is_root };
         }
     }
 }
 
-/// What is left to try once a step was refused.
-fn less((layers, network): (WallLayers, Network), refused: WallStep) -> (WallLayers, Network) {
-    match refused {
-        WallStep::Loopback if network == Network::Off => (layers, Network::On),
-        WallStep::Proc if layers.own_proc => (WallLayers { own_proc: false, ..layers }, network),
-        WallStep::Landlock => (WallLayers { landlock: false, ..layers }, network),
-        _ if layers.namespaces => (
-            WallLayers { namespaces: false, own_proc: false, landlock: layers.landlock },
-            Network::On,
-        ),
-        _ => (WallLayers::default(), Network::On),
+/// What a probe asks for: all that an attempt may ask for, as long as nothing of it was refused.
+#[derive(Clone, Copy)]
+struct Wanted {
+    layers: WallLayers,
+    network: Network,
+    processes: Option<u64>,
+}
+
+impl Wanted {
+    const ALL: Self =
+        Self { layers: WallLayers::ALL, network: Network::Off, processes: Some(PROCESSES_DEFAULT) };
+
+    /// What is left to try once a step was refused.
+    fn less(self, refused: WallStep) -> Self {
+        let Self { layers, network, .. } = self;
+        let of_network = [WallStep::Loopback, WallStep::Namespaces, WallStep::Kinds];
+        match refused {
+            // A network of its own is a namespace too, and may be the only one that is refused.
+            _ if network == Network::Off && of_network.contains(&refused) => {
+                Self { network: Network::On, ..self }
+            }
+            WallStep::Processes if self.processes.is_some() => Self { processes: None, ..self },
+            WallStep::Proc if layers.own_proc => {
+                Self { layers: WallLayers { own_proc: false, ..layers }, ..self }
+            }
+            WallStep::Landlock => Self { layers: WallLayers { landlock: false, ..layers }, ..self },
+            _ if layers.namespaces => Self {
+                layers: WallLayers { namespaces: false, own_proc: false, ..layers },
+                network: Network::On,
+                processes: None,
+            },
+            _ => Self { layers: WallLayers::default(), network: Network::On, processes: None },
+        }
     }
 }
 
-fn try_one(
-    chronicle: &Path,
-    folder: &Path,
-    wanted: (WallLayers, Network),
-) -> Result<WallStands, WallRefusal> {
-    let (layers, network) = wanted;
-    let wall = Wall { writable: vec![folder.to_owned()], network, layers, ..Wall::default() };
+fn try_one(chronicle: &Path, folder: &Path, wanted: Wanted) -> Result<WallStands, WallRefusal> {
+    let Wanted { layers, network, processes } = wanted;
+    let writable = vec![folder.to_owned()];
+    let wall = Wall { writable, network, processes, layers, ..Wall::default() };
     let argv = shell_argv(&format!("exit {EXPECTED_CODE}"));
     let order = WallOrder { wall, cwd: folder.into(), argv, grace_ms: 0 };
     let mut command = wall_command(chronicle);
@@ -231,6 +255,7 @@ fn try_one(
     })?;
     let mut stands = walled.stands.clone();
     stands.network &= network == Network::Off;
+    stands.processes &= processes.is_some();
     walled.go().map_err(|error| failed(&error))?;
     match walled.wait().map_err(|error| failed(&error))? {
         WallEnd::Ended { code: Some(EXPECTED_CODE), .. } => Ok(stands),

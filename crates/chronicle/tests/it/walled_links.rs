@@ -1,0 +1,146 @@
+//! Links in whole runs behind walls: those that a worker leaves open nothing, and what those of a person lead to is kept.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails there")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use super::session::Session;
+use super::walls_yard::Who;
+
+/// Names that a wall protects in every project.
+const PROTECTED: [&str; 6] = [
+    ".mcp.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks",
+    ".pi/settings.json",
+    ".pi/extensions",
+];
+
+/// A run of two phases of commands, in a folder with a home and something outside.
+fn in_two_phases(who: Who, first: &str, walls: &str, second: &str) -> (Session, PathBuf) {
+    let session = Session::of(who);
+    session.write(
+        ".chronicle/workflows/main.yaml",
+        format!(
+            "name: W\nphases:\n  - {{id: one, commands: 'sh ./one.sh'}}\n  - {{id: two, commands: 'sh ./two.sh', walls: {{{walls}}}}}\n"
+        ),
+    );
+    session.write("one.sh", first);
+    session.write("two.sh", second);
+    session.write("script.yaml", "");
+    let folder = session.project().parent().unwrap().canonicalize().unwrap();
+    fs::create_dir_all(folder.join("home/.ssh")).unwrap();
+    fs::write(folder.join("home/.ssh/id"), "key").unwrap();
+    (session, folder)
+}
+
+#[test]
+fn needs_namespaces_a_link_under_a_protected_name_brings_nothing_back() {
+    for who in Who::all() {
+        for name in PROTECTED {
+            let first = format!(
+                "mkdir -p .claude .pi private; echo hidden > private/x; ln -s ~/.ssh/id {name}; echo made > made"
+            );
+            let second = "cat ~/.ssh/id > stolen; cat private/x > seen; echo fine > inside; true";
+            let (session, _folder) = in_two_phases(who, &first, "hide: [private]", second);
+            session.run().exits(0);
+            assert_eq!(session.read("inside"), "fine\n", "{name}");
+            assert_eq!(session.read("stolen"), "", "{name}");
+            assert_eq!(session.read("seen"), "", "{name}");
+        }
+    }
+}
+
+#[test]
+fn needs_namespaces_a_link_does_not_undo_what_a_phase_hides() {
+    for link in ["ln -s private/x .mcp.json", "ln -s private target"] {
+        let first = format!("mkdir private; echo hidden > private/x; {link}");
+        let walls = "hide: [private], paths: [target]";
+        let second = "cat private/x > seen; cat target/x >> seen; true";
+        let (session, _folder) = in_two_phases(Who::all()[0], &first, walls, second);
+        session.run();
+        assert!(!session.has("seen") || session.read("seen").is_empty(), "{link}");
+    }
+}
+
+#[test]
+fn needs_namespaces_a_link_to_itself_or_to_the_project_stops_no_later_phase() {
+    for link in
+        [".mcp.json .mcp.json", ". .mcp.json", "$PWD .claude/hooks", ".. .claude/settings.json"]
+    {
+        let first = format!("mkdir -p .claude; ln -s {link}");
+        let (session, _folder) = in_two_phases(Who::all()[0], &first, "", "echo fine > inside");
+        session.run().exits(0);
+        assert_eq!(session.read("inside"), "fine\n", "{link}");
+    }
+}
+
+#[test]
+fn needs_namespaces_what_links_of_a_person_lead_to_is_kept() {
+    let script = "
+        echo x > ../disk/runs/x; for run in ../disk/runs/*; do echo x >> $run/ledger.jsonl; done
+        mv ../disk/runs ../disk/moved
+        echo x >> dotfiles/config.toml; echo x >> dotfiles/mine.yaml; rm -f dotfiles/config.toml; mv dotfiles gone
+        echo fine > inside; true";
+    let (session, folder) = in_two_phases(Who::all()[0], "true", "paths: [../disk]", script);
+    // Outside of the project only what is named can be written, so that only the record's own protection holds it here.
+    let disk = session.path("disk/runs");
+    fs::create_dir_all(&disk).unwrap();
+    session.write("two.sh", script.replace("../disk", "disk"));
+    session.write(
+        ".chronicle/workflows/main.yaml",
+        "name: W\nphases:\n  - {id: one, commands: 'sh ./one.sh'}\n  - {id: two, commands: 'sh ./two.sh'}\n",
+    );
+    symlink("../disk/runs", session.path(".chronicle/runs")).unwrap();
+    let config = folder.join("home/.config/chronicle");
+    fs::create_dir_all(config.join("workflows")).unwrap();
+    fs::create_dir_all(session.path("dotfiles")).unwrap();
+    let before = config.join("config.toml");
+    let text = fs::read_to_string(&before).unwrap_or_default();
+    let _ = fs::remove_file(&before);
+    fs::write(session.path("dotfiles/config.toml"), &text).unwrap();
+    fs::write(session.path("dotfiles/mine.yaml"), "name: M\nphases: [{id: a, commands: 'true'}]\n")
+        .unwrap();
+    symlink(session.path("dotfiles/config.toml"), &before).unwrap();
+    symlink(session.path("dotfiles/mine.yaml"), config.join("workflows/mine.yaml")).unwrap();
+    session.run().exits(0);
+    assert_eq!(session.read("inside"), "fine\n");
+    assert_eq!(session.read("dotfiles/config.toml"), text);
+    assert!(!session.read("dotfiles/mine.yaml").contains('x'));
+    assert!(!disk.join("x").exists() && !session.has("disk/moved"));
+    session.chronicle(&["audit"]).exits(0);
+}
+
+/// A link of a person that leads through a folder of workers may be led on by one of them.
+#[test]
+fn needs_namespaces_a_persons_link_that_a_worker_led_on_opens_nothing() {
+    for who in Who::all() {
+        let first = "rmdir ~/.cache/npm; ln -s ~ ~/.cache/npm";
+        let second = "echo evil >> ~/.bashrc; true";
+        let (session, folder) = in_two_phases(who, first, "", second);
+        let home = folder.join("home");
+        fs::create_dir_all(home.join(".cache/npm")).unwrap();
+        symlink(".cache/npm", home.join(".npm")).unwrap();
+        fs::write(home.join(".bashrc"), "mine\n").unwrap();
+        let said = session.run();
+        assert_eq!(fs::read_to_string(home.join(".bashrc")).unwrap(), "mine\n");
+        said.exits(4).talks("leads elsewhere");
+    }
+}
+
+/// Where a link leads out of the project, nothing is read: it may have no end.
+#[test]
+fn needs_namespaces_links_and_large_files_under_names_that_agents_load_stop_nothing() {
+    let first = "mkdir -p .pi .claude; ln -s / .pi/extensions; ln -s /proc .claude/hooks; truncate -s 1T .mcp.json";
+    let (session, _folder) = in_two_phases(Who::all()[0], first, "", "echo fine > inside");
+    session.run().exits(0);
+    assert_eq!(session.read("inside"), "fine\n");
+    // They are what a worker left for the next agent, all the same.
+    session.write("script.yaml", "work: [{complete: {}}]");
+    session.write(".chronicle/workflows/main.yaml", "{name: W, phases: {work: {next: [done]}}}");
+    let said = session.chronicle(&["run", "main", "again", "--agent", "scripted:script.yaml"]);
+    said.exits(4).talks(".pi/extensions").talks(".claude/hooks").talks(".mcp.json");
+}

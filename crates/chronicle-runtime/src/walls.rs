@@ -56,6 +56,13 @@ fn own_places() -> impl Iterator<Item = PathBuf> {
     [home::state(), home::config()].into_iter().flatten()
 }
 
+/// What does not exist cannot be protected: a worker whose project is around it would make the user's settings.
+fn make_own_places() {
+    for folder in own_places() {
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    }
+}
+
 fn seen(probe: &WallProbe) -> WallsFound {
     let WallLayers { namespaces, own_proc, landlock } = probe.stands.layers;
     WallsFound {
@@ -114,9 +121,11 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
     }
     let works_in = around.works_in.canonicalize().map_err(|error| error.to_string())?;
     let home = user_home();
-    if let Some(why) = walls.asked.paths.iter().find_map(|it| unfit_to_open(it, &works_in)) {
+    let unfit = walls.asked.paths.iter().find_map(|it| unfit_to_open(it, &works_in));
+    if let Some(why) = unfit.or_else(|| asked_by_a_link(&walls.asked.hide, &works_in, &home)) {
         return Err(format!("`walls`: {why}"));
     }
+    make_own_places();
     let (tmp, env) = around.tmp(&works_in, &home);
     let found = git::of(&works_in);
     let folders = around.agent_folders();
@@ -175,6 +184,18 @@ pub(crate) fn unfit_to_open(said: &str, project: &Path) -> Option<String> {
         wall::refuse_to_open(said, &real(&path), &real(project), &real(&home), &own)
     });
     judged.err().map(|error| error.to_string())
+}
+
+/// Why something cannot be hidden by its name: that is a link in the project, which a worker can remove. What it led to would be seen then.
+fn asked_by_a_link(hide: &[String], project: &Path, home: &Path) -> Option<String> {
+    let is_link = |said: &&String| {
+        let Ok(path) = wall::whole(said, project, home) else { return false };
+        let inside =
+            path.ancestors().take_while(|part| part.starts_with(project) && *part != project);
+        inside.into_iter().any(Path::is_symlink)
+    };
+    let said = hide.iter().find(is_link)?;
+    Some(format!("`{said}` in `hide` is a link that a worker could remove: name what it leads to"))
 }
 
 fn missing(what: &str) -> String {

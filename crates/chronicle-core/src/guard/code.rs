@@ -2,6 +2,8 @@
 //!
 //! They are not parsed. What they name as text is looked at as paths, and words that run programs or hide what is done are doubtful.
 
+use std::fmt::Write as _;
+
 use super::escapes;
 use super::facts::Access;
 use super::given::DATABASES;
@@ -77,6 +79,14 @@ const REMOVERS: &[&str] = &[
     "rmSync",
     "rmdirSync",
     "fs.rm",
+    ".rm(",
+    ".rmdir(",
+    "{rm",
+    "{ rm",
+    ",rm}",
+    ", rm }",
+    ", rm}",
+    "rm as ",
     "removeSync",
     "emptyDirSync",
     "emptyDir(",
@@ -223,9 +233,15 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let without = interpreter.starts_with("perl").then(|| without_patterns(code));
     let whole = code;
     let code = without.as_deref().unwrap_or(code);
-    let has = |words: &'static [&'static str]| words.iter().find(|word| code.contains(**word));
+    // Names that are imported, and those that are put together, count as if they were written out.
+    let spelled = format!("{code}\n{}", imported(code));
+    let spelled = match with_parts_joined(code) {
+        joined if joined == code => spelled,
+        joined => format!("{spelled}\n{joined}"),
+    };
+    let has = |words: &'static [&'static str]| words.iter().find(|word| spelled.contains(**word));
     let mut paths = texts(whole);
-    let dense: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let dense: String = spelled.chars().filter(|letter| !letter.is_whitespace()).collect();
     let remover = has(REMOVERS);
     let access = if remover.is_some() {
         Access::Delete
@@ -233,6 +249,7 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
         || links(&dense)
         || opens(&dense)
         || makes_temporary(&dense)
+        || replaces(&dense)
     {
         Access::Write
     } else {
@@ -274,6 +291,28 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let too_many =
         (paths.len() >= TEXTS_MAX).then(|| "its code is too large to be looked at".to_owned());
     CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
+}
+
+/// What Python imports from its modules by name, with the modules: `from os import remove as r` is `os.remove(`.
+fn imported(code: &str) -> String {
+    let mut all = String::new();
+    for line in code.split(['\n', ';']) {
+        let Some(rest) = line.trim_start().strip_prefix("from ") else { continue };
+        let Some((module, names)) = rest.split_once(" import ") else { continue };
+        for name in names.trim_matches(['(', ')', ' ']).split(',') {
+            let name = name.split_whitespace().next().unwrap_or_default();
+            let _ = writeln!(all, "{}.{name}(", module.trim());
+        }
+    }
+    all
+}
+
+/// `Path("a").replace("b")` moves a file. Of a text it is only another text.
+fn replaces(dense: &str) -> bool {
+    dense.match_indices("Path(").any(|(at, word)| {
+        let inside = dense.get(at + word.len()..).and_then(|rest| rest.split_once(')'));
+        inside.is_some_and(|(_, after)| after.starts_with(".replace("))
+    })
 }
 
 /// True if code uses the words or the variables that it is given.
@@ -625,12 +664,19 @@ fn with_parts_joined(code: &str) -> String {
     out
 }
 
+/// The path of an address without its scheme: `//localhost/etc/x`, `///etc/x`, `x`.
+fn without_host(address: &str) -> &str {
+    let path = address.strip_prefix("//").unwrap_or(address);
+    path.strip_prefix("localhost").unwrap_or(path)
+}
+
 fn put_texts(code: &str, found: &mut Vec<String>) {
     for quote in ['"', '\'', '`'] {
         // Every second part is in quotes; which ones cannot be told without parsing, so all are looked at.
         for part in code.split(quote).skip(1) {
             // How a file is opened may stand before its name.
             let part = part.trim_start_matches(['<', '>', '+']).trim_start();
+            let part = part.strip_prefix("file:").map_or(part, without_host);
             let is_path = !part.is_empty()
                 && part.len() <= PATH_MAX
                 && !part.contains(['\n', '"', '\'', '`']);

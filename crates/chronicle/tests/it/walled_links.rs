@@ -144,3 +144,25 @@ fn needs_namespaces_links_and_large_files_under_names_that_agents_load_stop_noth
     let said = session.chronicle(&["run", "main", "again", "--agent", "scripted:script.yaml"]);
     said.exits(4).talks(".pi/extensions").talks(".claude/hooks").talks(".mcp.json");
 }
+
+/// The user's own settings cannot be made by a worker where there are none yet.
+#[test]
+fn needs_namespaces_settings_that_do_not_exist_yet_cannot_be_made() {
+    let script = "mkdir -p config/chronicle; cp evil.toml config/chronicle/config.toml; echo fine > inside; true";
+    let (session, _folder) = in_two_phases(Who::all()[0], "true", "", script);
+    session.write("evil.toml", "[notify]\ncommand = 'touch pwned'\n");
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["run", "main", "x", "--trust"]).env("XDG_CONFIG_HOME", session.path("config"));
+    session.start(command, "").wait().exits(0);
+    assert_eq!(session.read("inside"), "fine\n");
+    assert!(!session.has("config/chronicle/config.toml"));
+}
+
+/// What a link in the project leads to is hidden by its own name, or a worker could take the link away.
+#[test]
+fn needs_namespaces_what_is_hidden_is_not_named_by_a_link_of_the_project() {
+    let (session, folder) = in_two_phases(Who::all()[0], "true", "hide: [private]", "true");
+    fs::create_dir_all(folder.join("kept")).unwrap();
+    symlink(folder.join("kept"), session.path("private")).unwrap();
+    session.run().exits(4).talks("`private` in `hide` is a link that a worker could remove");
+}

@@ -35,14 +35,19 @@ impl Walker<'_> {
         if let Some(folder) = patching.folder {
             self.touch_at(TouchKind::Write, folder, state, by, call.span, true);
         }
-        if let Input::Text(patch) = call.input
-            && let Some(patch) = patch.known().map(str::to_owned)
-        {
-            self.applied(&patch, by, patching, state, call);
-        }
         // A dash is what it reads.
         let is_named = |file: &&Field| !matches!(file.known(), Some("-" | "/dev/stdin"));
         let mut files: Vec<Field> = patching.files.iter().filter(is_named).cloned().collect();
+        if let Input::Text(patch) = call.input {
+            match patch.known().map(str::to_owned) {
+                Some(patch) => self.applied(&patch, by, patching, state, call),
+                None if files.is_empty() => {
+                    let why = format!("`{by}` applies a patch that only the running shell knows");
+                    self.doubt(super::DoubtKind::Text, &why, call.span);
+                }
+                None => {}
+            }
+        }
         files.extend(self.redirected_from(call.redirections, state));
         if matches!(call.input, Input::Piped) && files.is_empty() {
             let is_shown = |touch: &&super::Touch| {

@@ -16,6 +16,7 @@ use chronicle_core::guard::GUARDS;
 
 use crate::home;
 use crate::ledger::{atomic_write, quick_write};
+use crate::process::wall::LOADED;
 use crate::project::{Project, RunFolder};
 use crate::regular::{self, Links};
 use crate::trust::{self, Item};
@@ -176,7 +177,7 @@ fn read(path: &Path) -> Option<Sums> {
 /// Everything in a project that agents load and run, as it is now.
 pub(crate) fn items(project: &Project) -> Vec<Item> {
     let mut found = Found { root: project.root(), items: Vec::new(), read: 0 };
-    for names in GUARDS.iter().filter(|names| is_loaded(names)) {
+    for names in GUARDS.iter().filter(|names| is_loaded(names)).chain(LOADED) {
         // Anew for each name: what a person keeps below one must not hide what a worker leaves at another.
         found.read = 0;
         found.collect(&project.root().join(names.iter().collect::<PathBuf>()), DEPTH_MAX);

@@ -5,14 +5,15 @@
 
 mod git;
 mod own;
+mod reached;
 mod said;
 mod sockets;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::DirBuilder;
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -31,6 +32,9 @@ const EVERYBODYS_TMP: &str = "/tmp";
 const TMP_VARIABLES: [&str; 4] = ["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"];
 /// Where the scripted agent keeps its sessions, if it was told.
 const SCRIPTED_HOME: &str = "CHRONICLE_SCRIPTED_HOME";
+
+/// Where `claude` keeps what it loads in every project, in a home.
+const CLAUDE_JSON: &str = ".claude.json";
 
 /// Found once per process: a machine does not change its mind while a supervisor lives.
 static FOUND: OnceLock<WallsFound> = OnceLock::new();
@@ -57,9 +61,15 @@ fn own_places() -> impl Iterator<Item = PathBuf> {
 }
 
 /// What does not exist cannot be protected: a worker whose project is around it would make the user's settings.
-fn make_own_places() {
+fn make_own_places(works_in: &Path, home: &Path) {
     for folder in own_places() {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    }
+    // So would one whose project holds the home make what `claude` loads everywhere. It is a file of the home alone.
+    if home.canonicalize().is_ok_and(|home| home.starts_with(works_in)) {
+        let mut options = File::options();
+        let made = options.write(true).create_new(true).mode(0o600).open(home.join(CLAUDE_JSON));
+        let _ = made.and_then(|mut file| file.write_all(b"{}\n"));
     }
 }
 
@@ -69,8 +79,7 @@ fn seen(probe: &WallProbe) -> WallsFound {
         namespaces,
         own_proc,
         landlock,
-        // The kernel does not count what belongs to root, and a container may refuse to set a limit.
-        processes: namespaces && probe.stands.processes && !probe.is_root,
+        processes: namespaces && probe.stands.processes,
         network: probe.stands.network,
         off: false,
         why: probe.refusals.iter().map(ToString::to_string).collect(),
@@ -104,17 +113,8 @@ pub(crate) struct Raised {
 
 /// The wall for an attempt. The error says why it must not start.
 pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised, String> {
-    if walls.asked.require && !walls.namespaces {
-        return Err(missing(
-            "walls are required here (`walls.require`), and namespaces do not stand",
-        ));
-    }
-    if walls.network() == WallNetwork::Off && !walls.namespaces {
-        return Err(missing("`network: off` needs namespaces, which do not stand here"));
-    }
-    if walls.network() == WallNetwork::Off && agents::about(around.agent).is_some() {
-        let agent = around.agent;
-        return Err(format!("`{agent}` needs its model, and `network: off` leaves it none"));
+    if let Some(why) = asks_too_much(walls, around.agent) {
+        return Err(why);
     }
     if !walls.stand() {
         return Ok(Raised::default());
@@ -125,7 +125,7 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
     if let Some(why) = unfit.or_else(|| asked_by_a_link(&walls.asked.hide, &works_in, &home)) {
         return Err(format!("`walls`: {why}"));
     }
-    make_own_places();
+    make_own_places(&works_in, &home);
     let (tmp, env) = around.tmp(&works_in, &home);
     let found = git::of(&works_in);
     let folders = around.agent_folders();
@@ -160,9 +160,11 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
         },
     };
     let mut wall = wall::usual(&plan).map_err(|error| format!("`walls`: {error}"))?;
-    wall.read_only.extend(own_places());
-    wall.read_only.extend(own::led_to(&works_in, own_places()));
-    wall.read_only.extend(own::led_to_by_agents(&home, around.agent));
+    around.hold_own(&mut wall, &asked.open, &works_in, &home);
+    let git = found.folder(&works_in);
+    if let Some(why) = around.reached_by_a_link(&wall, &works_in, &home, git.as_deref()) {
+        return Err(format!("`walls`: {why}"));
+    }
     wall.hidden.extend(around.other_links.iter().cloned());
     if let Some((socket, folder)) = &around.link {
         // Other runs are none of its business; its own supervisor is.
@@ -170,6 +172,20 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
         wall.read_only.push(socket.clone());
     }
     Ok(Raised { wall: Some(wall), env })
+}
+
+/// Why what is asked for cannot be had here, or leaves an agent nothing to work with.
+fn asks_too_much(walls: &AttemptWalls, agent: &str) -> Option<String> {
+    if walls.asked.require && !walls.namespaces {
+        return Some(missing(
+            "walls are required here (`walls.require`), and namespaces do not stand",
+        ));
+    }
+    if walls.network() == WallNetwork::Off && !walls.namespaces {
+        return Some(missing("`network: off` needs namespaces, which do not stand here"));
+    }
+    let is_cut_off = walls.network() == WallNetwork::Off && agents::about(agent).is_some();
+    is_cut_off.then(|| format!("`{agent}` needs its model, and `network: off` leaves it none"))
 }
 
 /// Why a path cannot be opened in this project: it is at or above the home or the project, or holds what is Chronicle's own, by its name or
@@ -223,23 +239,89 @@ impl Around<'_> {
             let is_real = folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir());
             is_real && !kept.iter().any(|path| path.starts_with(folder))
         };
-        let usual = [std::env::temp_dir(), everybodys.clone()];
-        let mut folders: Vec<PathBuf> = usual.into_iter().filter(is_usable).collect();
-        folders.dedup();
-        if folders.contains(&everybodys) {
+        let told = std::env::temp_dir();
+        // What the environment names and cannot be opened is named anew: programs would find it closed.
+        let first = if is_usable(&told) { told } else { self.own_tmp.to_owned() };
+        let is_told = first == std::env::temp_dir();
+        let mut folders = vec![first.clone()];
+        folders.extend(Some(everybodys).filter(|path| *path != first && is_usable(path)));
+        if is_told && (folders.len() > 1 || first == Path::new(EVERYBODYS_TMP)) {
             return (folders, BTreeMap::new());
         }
-        let first = folders.into_iter().next().unwrap_or_else(|| self.own_tmp.to_owned());
         let named = first.to_string_lossy().into_owned();
         let env = TMP_VARIABLES.into_iter().map(|name| (name.to_owned(), named.clone()));
-        (vec![first.clone()], env.collect())
+        (folders, env.collect())
+    }
+
+    /// Holds what is Chronicle's own and what belongs to agents, wherever it lies.
+    fn hold_own(&self, wall: &mut Wall, open: &[String], works_in: &Path, home: &Path) {
+        let named = self.named_for_agents();
+        reached::make_ends(wall, &own::folders_of_agents(home), &self.folders_named());
+        wall.read_only.extend(own_places());
+        wall.read_only.push(home.join(CLAUDE_JSON));
+        wall.read_only.extend(own::led_to(works_in, own_places()));
+        wall.read_only.extend(own::led_to_by_agents(home, self.agent));
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let opened: Vec<PathBuf> = wall.writable.iter().map(|path| real(path)).collect();
+        for (agent, path, login) in named.into_iter().filter(|(agent, ..)| *agent != self.agent) {
+            let lies = real(&path);
+            // What somebody opened by this name, or works in, is opened.
+            let is_work = [works_in, &real(home)].iter().any(|it| it.starts_with(&lies));
+            if is_work || opened.contains(&lies) {
+                continue;
+            }
+            if !open.iter().any(|name| name == agent) {
+                wall.hidden.extend(login.map(|login| path.join(login)));
+            }
+            wall.read_only.push(path);
+        }
+    }
+
+    /// Why no attempt may start: a link that its worker could replace is on the way to what it may not change or see.
+    fn reached_by_a_link(
+        &self,
+        wall: &Wall,
+        works_in: &Path,
+        home: &Path,
+        git: Option<&Path>,
+    ) -> Option<String> {
+        let mut kept: Vec<PathBuf> = own_places().chain(self.told_folder()).collect();
+        kept.extend(own::folders_of_agents(home));
+        kept.extend(self.named_for_agents().into_iter().map(|(_, path, _)| path));
+        kept.extend(home::config().iter().flat_map(|settings| own::in_settings(settings)));
+        kept.extend(own::in_project(works_in));
+        // Whoever opened one of them by its name may have it replaced.
+        let of_git = git.into_iter().flat_map(|git| ["hooks", "config"].map(|it| git.join(it)));
+        kept.extend(of_git.filter(|path| wall.read_only.contains(path)));
+        reached::refusal(wall, &kept, &own::listed_by_agents(home))
+    }
+
+    /// What variables name for agents, whoever works: the kind of agent, the place, and the login in it.
+    fn named_for_agents(&self) -> Vec<(&'static str, PathBuf, Option<&'static str>)> {
+        let named = own::NAMED.iter().filter_map(|(agent, variable, login)| {
+            let path = self.variable(variable).map(PathBuf::from).filter(|it| it.is_absolute())?;
+            Some((*agent, path, *login))
+        });
+        named.collect()
+    }
+
+    /// Those of them that are folders. An agent would make its folder at its first start.
+    fn folders_named(&self) -> Vec<PathBuf> {
+        let is_file = |path: &Path| self.variable(own::NAMED_FILE).is_some_and(|it| path == it);
+        let all = self.named_for_agents().into_iter().map(|(_, path, _)| path);
+        all.filter(|path| !is_file(path)).collect()
     }
 
     /// Where the agent keeps its things, if that is not the usual place.
     fn agent_folders(&self) -> Vec<PathBuf> {
+        let told = self.told_folder().into_iter();
+        told.chain(self.home.map(Path::to_owned)).chain(self.own_folder()).collect()
+    }
+
+    /// The folder that the agent's variable names.
+    fn told_folder(&self) -> Vec<PathBuf> {
         let told = agents::about(self.agent).and_then(|about| self.variable(about.login.variable));
-        let told = told.map(PathBuf::from).filter(|path| path.is_absolute());
-        told.into_iter().chain(self.home.map(Path::to_owned)).chain(self.own_folder()).collect()
+        told.map(PathBuf::from).filter(|path| path.is_absolute()).into_iter().collect()
     }
 
     /// Makes what the agent would make by itself at its first start: what does not exist can neither be opened nor protected.

@@ -21,7 +21,7 @@ pub struct WallsFound {
     /// Landlock, the second layer or the only one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub landlock: bool,
-    /// Whether a limit on processes binds; it does not bind root.
+    /// Whether a limit on processes binds; one that binds root takes a cgroup.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
     /// Whether the network can be off.

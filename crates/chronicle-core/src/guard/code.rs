@@ -61,6 +61,19 @@ const RUNNERS: &[&str] = &[
     "os.killpg",
     "Function(",
     "system(",
+    "'execa",
+    "\"execa",
+    "cross-spawn",
+    "'zx'",
+    "\"zx\"",
+    "zx/globals",
+    "tinyexec",
+    "nano-spawn",
+    "shelljs.exec",
+    "plumbum",
+    "pexpect",
+    "IPC::",
+    "Process.spawn",
 ];
 /// The same in languages where they are ordinary words.
 const SHELL_RUNNERS: &[&str] =
@@ -115,6 +128,14 @@ const REMOVERS: &[&str] = &[
     "file.remove",
     "rename(",
     "rename ",
+    "deleteAsync(",
+    "deleteSync(",
+    "del.sync(",
+    "require('del')",
+    "require(\"del\")",
+    "from 'del'",
+    "from \"del\"",
+    "trash(",
 ];
 /// Words that write files, in code without blanks.
 const WRITERS: &[&str] = &[
@@ -273,7 +294,9 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let pipes = ["perl", "ruby"].iter().any(|name| interpreter.starts_with(name))
         && code.contains("open")
         && paths.iter().any(|text| is_pipe(text));
-    let runner = runner.copied().or(pipes.then_some("open"));
+    let ends_all = code.contains("process_iter")
+        && [".kill(", ".terminate("].iter().any(|it| code.contains(it));
+    let runner = runner.copied().or(pipes.then_some("open")).or(ends_all.then_some("process_iter"));
     let runner =
         runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
     // What it removes is not in its text.

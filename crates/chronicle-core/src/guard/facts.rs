@@ -128,6 +128,8 @@ pub(super) enum Word {
     Unknown {
         /// What it certainly begins with.
         begins: String,
+        /// True if a program makes it up: a name, and no option.
+        is_name: bool,
     },
 }
 

@@ -76,7 +76,7 @@ fn printed(command: &str, run: &ProgramRun, marked: &Marked<'_>) -> String {
     }
     let words = run.words.iter().skip(1).map(|word| match word {
         CommandWord::Known(text) | CommandWord::Glob(text) => text.as_str(),
-        CommandWord::Unknown { begins } => begins.as_str(),
+        CommandWord::Unknown { begins, .. } => begins.as_str(),
     });
     let words: Vec<&str> = words.collect();
     words.join(" ").replace("\\n", " ").replace("\\t", " ")

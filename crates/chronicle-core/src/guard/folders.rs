@@ -55,6 +55,11 @@ pub(super) struct PatchText {
 }
 
 impl WholeFolder {
+    /// True if something of it is changed where it lies.
+    pub fn is_changed(&self) -> bool {
+        self.access.changes()
+    }
+
     /// True if nothing of it is changed or copied.
     pub fn is_only_read(&self) -> bool {
         self.to.is_empty() && !self.access.changes()

@@ -182,6 +182,6 @@ pub(super) fn emptied_by(reach: &Reach) -> Option<Names> {
 pub(super) fn shown(reach: &Reach) -> String {
     match &reach.path {
         Word::Known(path) | Word::Glob(path) => format!("`{}`", line(path, SHOWN_MAX)),
-        Word::Unknown { begins } => format!("`{}…`", line(begins, SHOWN_MAX)),
+        Word::Unknown { begins, .. } => format!("`{}…`", line(begins, SHOWN_MAX)),
     }
 }

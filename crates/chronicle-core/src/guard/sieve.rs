@@ -32,6 +32,8 @@ pub enum KnownToGit {
     NotIgnored,
     /// Those that it keeps.
     Tracked,
+    /// Those that it would take up: neither kept nor ignored.
+    Untracked,
 }
 
 impl Sieve {

@@ -176,7 +176,9 @@ fn word(found: &CommandWord) -> Word {
     match found {
         CommandWord::Known(text) => Word::Known(text.clone()),
         CommandWord::Glob(text) => Word::Glob(text.clone()),
-        CommandWord::Unknown { begins } => Word::Unknown { begins: begins.clone() },
+        CommandWord::Unknown { begins, is_name } => {
+            Word::Unknown { begins: begins.clone(), is_name: *is_name }
+        }
     }
 }
 

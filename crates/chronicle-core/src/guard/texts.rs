@@ -245,7 +245,7 @@ fn plain(word: &Word) -> String {
     match word {
         Word::Known(text) | Word::Glob(text) => text.clone(),
         // Nobody knows what stands here. It is not left out, so that what follows stays an argument.
-        Word::Unknown { begins } => format!("{begins}$_"),
+        Word::Unknown { begins, .. } => format!("{begins}$_"),
     }
 }
 

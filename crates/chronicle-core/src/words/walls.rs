@@ -26,6 +26,9 @@ pub(crate) fn walls_told(walls: &AttemptWalls) -> String {
     if walls.network() == WallNetwork::Off {
         told.push("There is no network.".to_owned());
     }
+    if let Some(most) = walls.asked.processes.filter(|_| walls.namespaces && !walls.unlimited) {
+        told.push(format!("At most {most} processes and threads can run at a time."));
+    }
     told.push(
         "What the system refuses here is refused on purpose: do not look for a way around it, say what you need instead."
             .to_owned(),

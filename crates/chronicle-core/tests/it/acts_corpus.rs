@@ -53,7 +53,7 @@ fn lines(acts: &Acts) -> BTreeSet<String> {
         let (path, is_absolute) = match &touch.path {
             CommandWord::Known(path) => (path.clone(), path.starts_with('/')),
             CommandWord::Glob(pattern) => (format!("glob:{pattern}"), pattern.starts_with('/')),
-            CommandWord::Unknown { begins } => (format!("?{begins}"), begins.starts_with('/')),
+            CommandWord::Unknown { begins, .. } => (format!("?{begins}"), begins.starts_with('/')),
         };
         let place = if is_absolute { String::new() } else { place(&touch.folder) };
         let within = if touch.is_within { " within" } else { "" };

@@ -263,16 +263,45 @@ fn a_person_is_asked_about_the_secrets_of_the_project() {
 fn a_word_that_nobody_knows_may_be_what_a_rule_of_a_person_means() {
     let text = "bashToolPatterns:\n  - {pattern: '\\bfrob\\s+--boom\\b', reason: x}\n  - {pattern: '^tool\\s+(?:drop|burn)\\b', reason: y}\n  - {pattern: '\\bgit\\s+push\\b', reason: z}\n";
     let rules = compiled(&[rules("own.yaml", text)]);
-    for command in
-        ["frob $BOOM", "frob \"$1\"", "frob a; frob $X b", "tool $VERB now", "git $CMD", "tool $A"]
-    {
+    for command in [
+        "frob $BOOM",
+        "frob \"$1\"",
+        "frob a; frob $X b",
+        "tool $VERB now",
+        "git $CMD",
+        "tool $A",
+        "tool d*",
+        "tool d?op x",
+        "tool *",
+        "tool d$X",
+        "tool $(git branch --show-current)",
+        "tool $(ls | head -1)",
+        "frob --b*",
+        "frob $(cat x)",
+        "git p*",
+    ] {
         let judged = on_command(&rules, command);
         assert!(matches!(judged, Judgement::Ask { .. }), "{command}: {judged:?}");
         assert_eq!(kind(&judged), Some(RuleKind::Command), "{command}");
     }
-    for command in
-        ["frob x", "frob x $BOOM", "tool list $X", "git add $FILE", "other $BOOM", "echo frob $X"]
-    {
+    // What a program prints that the call itself tells it is known.
+    for command in ["tool $(date +drop)", "tool $(date +dr)op"] {
+        assert!(matches!(on_command(&rules, command), Judgement::Deny { .. }), "{command}");
+    }
+    for command in [
+        "frob x",
+        "frob x $BOOM",
+        "tool list $X",
+        "git add $FILE",
+        "other $BOOM",
+        "echo frob $X",
+        "tool $(date +%s)",
+        "tool x*",
+        "tool list d*",
+        "frob $(git branch --show-current)",
+        "git add *",
+        "git commit -m \"$(cat x)\"",
+    ] {
         assert_eq!(on_command(&rules, command), Judgement::Clear, "{command}");
     }
 }

@@ -13,7 +13,9 @@ use crate::trees;
 /// Most names below one folder that are looked at.
 const NAMES_MAX: usize = 400_000;
 /// The same where the worker has no work: who goes through a whole disk is asked about, and not waited for.
-const NAMES_ELSEWHERE_MAX: usize = 50_000;
+const NAMES_ELSEWHERE_MAX: usize = 20_000;
+/// The same where something is changed there, which a rule is against anyhow.
+const CHANGED_ELSEWHERE_MAX: usize = 2_000;
 /// Most files that are told: one is enough for a verdict, a few for people.
 const TOLD_MAX: usize = 3;
 
@@ -27,7 +29,9 @@ pub(super) fn look_below(rules: &Compiled, used: &WholeFolder, folder: &Path) ->
     let project = Path::new(&rules.place().project);
     for root in seen.real.iter().map(PathBuf::from) {
         if !root.starts_with(project) && !root.starts_with(folder) {
-            search.left = search.left.min(NAMES_ELSEWHERE_MAX);
+            let is_changed = used.is_changed();
+            let most = if is_changed { CHANGED_ELSEWHERE_MAX } else { NAMES_ELSEWHERE_MAX };
+            search.left = search.left.min(most);
         }
         search.root(&root);
     }
@@ -53,6 +57,8 @@ impl Search<'_> {
             KnownToGit::Any => None,
             KnownToGit::NotIgnored => trees::files_of_theirs(root, true),
             KnownToGit::Tracked => trees::files_of_theirs(root, false),
+            // Outside of a repository git takes up nothing.
+            KnownToGit::Untracked => Some(untracked(root).unwrap_or_default()),
         };
         match listed {
             Some(files) => self.listed(root, &files),
@@ -165,6 +171,14 @@ impl Search<'_> {
             self.found.kept.push((text(path), below.to_owned()));
         }
     }
+}
+
+/// Files that git neither keeps nor ignores.
+fn untracked(root: &Path) -> Option<Vec<PathBuf>> {
+    let kept: HashSet<PathBuf> = trees::files_of_theirs(root, false)?.into_iter().collect();
+    let mut all = trees::files_of_theirs(root, true)?;
+    all.retain(|file| !kept.contains(file));
+    Some(all)
 }
 
 fn text(path: &Path) -> String {
@@ -296,6 +310,44 @@ mod tests {
             ("allow", "cp -r src /tmp/b"),
             ("allow", "ls -R ."),
         ]);
+    }
+
+    #[test]
+    fn needs_git_what_git_takes_up_and_shows_or_takes_away_is_looked_at() {
+        let (_folder, root, guard) = project();
+        let judged = |command: &str| verdict(&guard, "bash", &json!({ "command": command }));
+        for command in ["git add -A && git diff --cached", "git add -A; git commit -qm x; git show"]
+        {
+            assert_eq!(judged(command), "allow", "{command}: nothing that is hidden is new");
+        }
+        assert_eq!(judged("git stash -u"), "deny", "`fixed.txt` is not known to git");
+        fs::create_dir_all(root.join("new/secrets")).unwrap();
+        fs::write(root.join("new/secrets/key"), "x").unwrap();
+        for command in [
+            "git add -A && git diff --cached",
+            "git add . && git diff --staged",
+            "git add -N . && git diff",
+            "git add -A && git commit -qm x && git show",
+            "git add -A && git commit -qm x && git log -p -1",
+        ] {
+            assert_eq!(judged(command), "ask", "{command}");
+        }
+        for command in [
+            "git add -A && git commit -m x",
+            "git add -A && git diff --cached --stat",
+            "git add src && git diff --cached",
+            "git add -A && git log --oneline",
+            "git diff --cached",
+            "git stash",
+        ] {
+            assert_eq!(judged(command), "allow", "{command}");
+        }
+        let git = |args: &[&str]| {
+            assert!(Command::new("git").args(args).current_dir(&root).status().unwrap().success());
+        };
+        git(&["add", "-A"]);
+        fs::write(root.join("other.txt"), "x").unwrap();
+        assert_eq!(judged("git stash -u"), "allow", "nothing that is kept is new");
     }
 
     #[test]

@@ -12,8 +12,11 @@ use super::exec::{NOT_FOUND, NOT_STARTED};
 use super::keeper::STRAY_GRACE;
 use super::lock::{self, LockEntry};
 use super::order::{COOKIE_VARIABLE, own_executable};
+use super::sweep;
 use super::table::{self, Process};
-use super::wall::{Wall, WallEnd, WallError, WallOrder, WallStep, Walled, raise, wall_command};
+use super::wall::{
+    Group, Wall, WallEnd, WallError, WallOrder, WallRefusal, WallStep, Walled, raise, wall_command,
+};
 use super::wire::{self, WireOrder};
 use crate::fail::{self, Point};
 
@@ -23,6 +26,17 @@ pub(super) struct Begun {
     pub(super) child: Pid,
     /// `None` if no wall stands around it.
     walled: Option<Walled>,
+    /// What limits its processes, if that is not the wall itself. After the wall, so that it goes last.
+    _limit: Option<Limit>,
+}
+
+/// A group that limits the processes of an agent. Nobody is left in it when it is dropped.
+struct Limit(Group);
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        sweep::end_group(&self.0);
+    }
 }
 
 /// How the agent ended, as far as it is told.
@@ -38,7 +52,7 @@ impl Begun {
     pub(super) fn start(order: &WireOrder, stdin: File, lock: &File) -> Result<Self, String> {
         let begun = match &order.wall {
             Some(wall) => behind(order, wall, &stdin, lock)?,
-            None => Self { child: directly(order, stdin)?, walled: None },
+            None => Self { child: directly(order, stdin)?, walled: None, _limit: None },
         };
         // Only for people who look into the file. Nothing is decided by it, so a full disk does not end the agent.
         let pid = begun.child.as_raw_pid().cast_unsigned();
@@ -129,13 +143,20 @@ fn directly(order: &WireOrder, stdin: File) -> Result<Pid, String> {
 fn behind(order: &WireOrder, wall: &Wall, stdin: &File, lock: &File) -> Result<Begun, String> {
     let mut command = wall_command(&own_executable());
     variables(&mut command, order);
+    let limit = Group::is_wanted(wall).then(|| limit(wall, lock)).transpose();
+    let (limit, unlimited) = limit.map_or_else(|why| (None, Some(why)), |it| (it, None));
     let wanted = WallOrder {
         wall: wall.clone(),
         cwd: order.cwd.clone(),
         argv: order.argv.clone(),
         grace_ms: wire::millis(STRAY_GRACE),
+        group: limit.as_ref().map(|limit| limit.0.entrance().into()),
     };
-    let walled = raise(command, &wanted, stdin).map_err(|error| without_wall(order, &error))?;
+    let refused = |error| without_wall(order, &error);
+    let walled = raise(command, &wanted, stdin).map_err(refused)?;
+    if let Some(refusal) = unlimited.filter(|_| !walled.stands.processes) {
+        return Err(refused(WallError::Refused(refusal)));
+    }
     fail::at(Point::KeeperAfterWall);
     let child = process_id(walled.outer.id())?;
     // On disk before anything runs behind it: whoever finds this keeper dead ends everything by it.
@@ -145,7 +166,17 @@ fn behind(order: &WireOrder, wall: &Wall, stdin: &File, lock: &File) -> Result<B
     }
     fail::at(Point::KeeperAfterInit);
     walled.go().map_err(|error| cannot(order, &format!("its wall is gone: {error}")))?;
-    Ok(Begun { child, walled: Some(walled) })
+    Ok(Begun { child, walled: Some(walled), _limit: limit })
+}
+
+/// Makes the group that limits processes behind a wall. Its place is on disk before it is made: whoever finds this keeper dead removes it.
+fn limit(wall: &Wall, lock: &File) -> Result<Limit, WallRefusal> {
+    let group = Group::here()?;
+    let entry = LockEntry::Group { folder: group.folder().to_owned(), boot: table::boot() };
+    let noted = lock::add(lock, &entry);
+    noted.map_err(|error| WallRefusal::new(WallStep::Group, "its place", &error))?;
+    group.make(wall.processes.unwrap_or(u64::MAX))?;
+    Ok(Limit(group))
 }
 
 /// The cookie comes last, so that no variable of the order can replace it.
@@ -188,7 +219,7 @@ fn why_not_started(code: Option<i32>, order: &WireOrder) -> Option<String> {
     }
     lock::entries(Path::new(&order.lock_file)).into_iter().find_map(|entry| match entry {
         LockEntry::CannotStart { text } => Some(text),
-        LockEntry::Keeper { .. } | LockEntry::Agent { .. } | LockEntry::Init { .. } => None,
+        _ => None,
     })
 }
 

@@ -4,7 +4,7 @@
 
 use std::fs::{File, FileTimes, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::table;
 use crate::regular::{self, Links};
 
-/// Most of a lock file that is read; a keeper writes four short lines.
+/// Most of a lock file that is read; a keeper writes five short lines.
 const LOCK_FILE_MAX: u64 = 64 * 1024;
 
 /// One line of the file.
@@ -31,6 +31,11 @@ pub(super) enum LockEntry {
     Init {
         pid: u32,
         started: u64,
+        boot: String,
+    },
+    /// The group that limits the agent's processes.
+    Group {
+        folder: PathBuf,
         boot: String,
     },
     CannotStart {

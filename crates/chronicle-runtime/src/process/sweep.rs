@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::lock::{self, LockEntry};
 pub use super::table::Process;
 use super::table::{self, ProcessRow};
+use super::wall::Group;
 use crate::regular::{self, Links};
 
 /// How long killed processes may need to go; longer means that the kernel holds them.
@@ -66,8 +67,8 @@ pub(super) fn after_keeper(lock_file: &Path, cookie: &str) -> Swept {
     Swept { ended: behind.ended + rest.ended, survivors }
 }
 
-/// Kills PID 1 of the wall that the file names, and waits until it is gone: the kernel lets it go last. That the lock is free says
-/// nothing about what is behind the wall.
+/// Kills PID 1 of the wall that the file names, and waits until it is gone: the kernel lets it go last. Then the group that counted them is
+/// removed. That the lock is free says nothing about what is behind the wall.
 fn end_wall(lock_file: &Path, cookie: &str) -> Swept {
     let entries = lock::entries(lock_file);
     let is_ours =
@@ -76,13 +77,27 @@ fn end_wall(lock_file: &Path, cookie: &str) -> Swept {
         LockEntry::Init { pid, started, boot } if *boot == table::boot() => {
             Some(Process { pid: *pid, started: *started })
         }
-        LockEntry::Init { .. }
-        | LockEntry::Keeper { .. }
-        | LockEntry::Agent { .. }
-        | LockEntry::CannotStart { .. } => None,
+        _ => None,
     });
-    let Some(init) = init.filter(|_| entries.iter().any(is_ours)) else { return Swept::default() };
-    end_all(|| table::read(init.pid).filter(|now| *now == init).into_iter().collect())
+    if !entries.iter().any(is_ours) {
+        return Swept::default();
+    }
+    let now = |init: Process| table::read(init.pid).filter(|now| *now == init);
+    let ended =
+        init.map_or_else(Swept::default, |init| end_all(|| now(init).into_iter().collect()));
+    let group = entries.iter().find_map(|entry| match entry {
+        LockEntry::Group { folder, boot } if *boot == table::boot() => Group::at(folder),
+        _ => None,
+    });
+    let left = group.map_or_else(Swept::default, |group| end_group(&group));
+    Swept { ended: ended.ended + left.ended, survivors: ended.survivors.max(left.survivors) }
+}
+
+/// Ends who is still in a group, waits until they are gone, and removes it.
+pub(super) fn end_group(group: &Group) -> Swept {
+    let swept = end_all(|| group.members());
+    group.remove();
+    swept
 }
 
 /// Kills every process with the cookie and those below it, and waits until they are gone.
@@ -156,10 +171,7 @@ fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
 fn kill_holder(lock_file: &Path, cookie: &str) -> Option<Swept> {
     let (pid, started) = lock::entries(lock_file).into_iter().find_map(|entry| match entry {
         LockEntry::Keeper { pid, started, cookie: its } if its == cookie => Some((pid, started)),
-        LockEntry::Keeper { .. }
-        | LockEntry::Agent { .. }
-        | LockEntry::Init { .. }
-        | LockEntry::CannotStart { .. } => None,
+        _ => None,
     })?;
     // Compare the start time: the process id may belong to another process by now.
     let keeper = table::read(pid).filter(|process| process.started == started)?;

@@ -24,6 +24,12 @@ impl FoundGit {
             None => ProjectGit::Own,
         }
     }
+
+    /// The folder with its settings and hooks. `None` where a link stands in its place, which stays closed.
+    pub(super) fn folder(&self, project: &Path) -> Option<PathBuf> {
+        let own = || Some(project.join(".git")).filter(|git| !git.is_symlink());
+        self.elsewhere.as_ref().map(|(_, common)| common.clone()).or_else(own)
+    }
 }
 
 /// The repository of a project. One whose place cannot be proven is left closed: git then says that it cannot write.

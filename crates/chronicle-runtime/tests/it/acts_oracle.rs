@@ -130,7 +130,7 @@ fn without_number(word: &str) -> String {
 fn words_fit(words: &[CommandWord], real: &[String]) -> bool {
     match (words.split_first(), real.split_first()) {
         (None, None) => true,
-        (Some((CommandWord::Unknown { begins }, rest)), _) => (0..=real.len()).any(|count| {
+        (Some((CommandWord::Unknown { begins, .. }, rest)), _) => (0..=real.len()).any(|count| {
             let begins_so = count != 1 || real[0].starts_with(begins.as_str()) || begins == "0";
             begins_so && words_fit(rest, &real[count..])
         }),

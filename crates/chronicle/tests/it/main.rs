@@ -93,9 +93,12 @@ mod waits;
 #[cfg(target_os = "linux")]
 mod walled;
 mod walled_links;
+mod walled_reached;
 mod walls;
 #[cfg(target_os = "linux")]
 mod walls_kill;
+#[cfg(target_os = "linux")]
+mod walls_limit;
 mod walls_said;
 #[cfg(target_os = "linux")]
 mod walls_work;

@@ -23,7 +23,7 @@ fn with_commands(who: Who, workflow: &str) -> Session {
 }
 
 /// A run of one phase whose worker runs a script of the project.
-fn with_worker(who: Who, phase: &str, script: &str) -> Session {
+pub(crate) fn with_worker(who: Who, phase: &str, script: &str) -> Session {
     let session = Session::of(who);
     session.write(
         ".chronicle/workflows/main.yaml",
@@ -170,12 +170,12 @@ pub(crate) fn behind(init: u32) -> Vec<u32> {
     ids.filter(is_behind).collect()
 }
 
-fn is_gone(pid: u32) -> bool {
+pub(crate) fn is_gone(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
 }
 

@@ -20,7 +20,12 @@ const PROTECTED: [&str; 6] = [
 ];
 
 /// A run of two phases of commands, in a folder with a home and something outside.
-fn in_two_phases(who: Who, first: &str, walls: &str, second: &str) -> (Session, PathBuf) {
+pub(crate) fn in_two_phases(
+    who: Who,
+    first: &str,
+    walls: &str,
+    second: &str,
+) -> (Session, PathBuf) {
     let session = Session::of(who);
     session.write(
         ".chronicle/workflows/main.yaml",
@@ -165,4 +170,63 @@ fn needs_namespaces_what_is_hidden_is_not_named_by_a_link_of_the_project() {
     fs::create_dir_all(folder.join("kept")).unwrap();
     symlink(folder.join("kept"), session.path("private")).unwrap();
     session.run().exits(4).talks("`private` in `hide` is a link that a worker could remove");
+}
+
+/// A worker that could replace a link on the way to what is the person's would put its own settings in their place.
+#[test]
+fn needs_namespaces_nobody_starts_where_a_link_in_the_project_leads_to_the_persons_own() {
+    for who in Who::all() {
+        let (session, folder) = in_two_phases(who, "true", "", "echo fine > inside");
+        let home = folder.join("home");
+        let (config, elsewhere) = (home.join(".config/chronicle"), folder.join("elsewhere"));
+        fs::rename(&config, &elsewhere).unwrap();
+        symlink(&elsewhere, session.path("cc")).unwrap();
+        symlink(session.path("cc"), &config).unwrap();
+        session.run().exits(4);
+        let status = session.chronicle(&["status"]).stdout;
+        let status = status.split_whitespace().collect::<Vec<_>>().join(" ");
+        let project = session.project().canonicalize().unwrap();
+        let why = format!("is reached by the link `{}`", project.join("cc").display());
+        assert!(status.contains(&why) && !session.has("inside"), "{status}");
+        // The person types what was told.
+        let typed = format!("ln -sfn {} {}", elsewhere.display(), config.display());
+        assert!(status.contains(&format!("`{typed}`")), "{status}");
+        session.shell(&typed).exits(0);
+        session.chronicle(&["retry"]).exits(0);
+        session.chronicle(&["resume"]).exits(0);
+        assert_eq!(session.read("inside"), "fine\n");
+        // One that leads to nothing, where a worker could make something.
+        symlink(session.path("claude"), home.join(".claude")).unwrap();
+        session.run().exits(4).talks("which a worker could make").talks("`rm ");
+        fs::create_dir(session.path("claude")).unwrap();
+        who.own(&session.path("claude"));
+        session.run().exits(0);
+    }
+}
+
+/// What `claude` loads everywhere is in the home, which may be a project itself.
+#[test]
+fn needs_namespaces_what_agents_load_everywhere_cannot_be_made_in_a_home_that_is_the_project() {
+    let script = "echo evil > .claude.json; mv .claude.json moved; echo fine > inside; true";
+    let (session, _folder) = in_two_phases(Who::all()[0], "true", "", script);
+    let mut command = session.command(env!("CARGO_BIN_EXE_chronicle"));
+    command.args(["run", "main", "x", "--trust"]).env("HOME", session.project());
+    session.start(command, "").wait().exits(0);
+    assert_eq!(session.read("inside"), "fine\n");
+    assert_eq!(session.read(".claude.json"), "{}\n");
+}
+
+/// `opencode` starts the servers and plugins that its settings name.
+#[test]
+fn needs_namespaces_no_agent_starts_with_settings_of_opencode_that_a_worker_left() {
+    for name in ["opencode.json", ".opencode/tool/x.ts", ".opencode/opencode.jsonc"] {
+        let first = format!("mkdir -p .opencode/tool; echo x > {name}");
+        let (session, _folder) = in_two_phases(Who::all()[0], &first, "", "true");
+        session.run().exits(0);
+        session.write("script.yaml", "work: [{complete: {}}]");
+        session
+            .write(".chronicle/workflows/main.yaml", "{name: W, phases: {work: {next: [done]}}}");
+        let said = session.chronicle(&["run", "main", "again", "--agent", "scripted:script.yaml"]);
+        said.exits(4).talks(name);
+    }
 }

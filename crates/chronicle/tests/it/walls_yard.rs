@@ -212,7 +212,7 @@ impl Site {
 
     pub(crate) fn order(&self, wall: Wall, script: &str) -> WallOrder {
         let argv = shell_argv(&format!("exec 2>&1\n{script}"));
-        WallOrder { wall, cwd: self.path("project").into(), argv, grace_ms: 0 }
+        WallOrder { wall, cwd: self.path("project").into(), argv, grace_ms: 0, group: None }
     }
 
     /// Puts a wall up and starts a script behind it.

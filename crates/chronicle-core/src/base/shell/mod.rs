@@ -112,7 +112,7 @@ fn setting_of(input: &Value) -> String {
 }
 
 /// One word of a command line.
-pub(crate) fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -16,8 +16,11 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
-        // `less +!command` and `vim +command`.
-        if matches!(name, "less" | "more" | "vi" | "vim" | "nvim" | "ex" | "view" | "emacs") {
+        if super::editors::is_editor(name) {
+            return self.edited(name, found, state, call);
+        }
+        // `less +!command`.
+        if matches!(name, "less" | "more" | "emacs") {
             for operand in &found.operands {
                 if operand.begins().starts_with('+') {
                     self.doubt(
@@ -28,12 +31,6 @@ impl Walker<'_> {
                 }
             }
         }
-        let reads_commands = matches!(name, "ed" | "ex") && !matches!(call.input, Input::Given)
-            || matches!(name, "vi" | "vim" | "nvim") && found.has(&["e", "s", "es"]);
-        if reads_commands {
-            self.doubt(DoubtKind::Code, &format!("`{name}` reads commands of its own"), call.span);
-        }
-        let _ = state;
     }
 
     /// Variables and files that are given to `make`, whose values may be commands.
@@ -179,40 +176,66 @@ impl Walker<'_> {
         }
     }
 
+    fn settings_in_file(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        for file in found.values(&["F"]) {
+            self.settings_of_ssh(name, file, state, call);
+        }
+    }
+
+    /// What is taken out of an archive: anything, and what is named for certain.
+    fn taken_out(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        let is_zip = name == "unzip";
+        let takes_out = |it: &Field| matches!(it.known(), Some("x" | "e"));
+        let does = if is_zip {
+            !found.has(&["d", "l", "t", "v", "p", "Z"])
+        } else {
+            self.changed(name, &found.operands, state, call.span);
+            found.operands.first().is_some_and(takes_out)
+        };
+        if does && is_zip {
+            self.touch(TouchKind::Write, &Field::text("."), state, name, call.span);
+        }
+        // The archive itself stands before.
+        let before = if is_zip { 1 } else { 2 };
+        for path in found.operands.iter().skip(before).filter(|_| does && !found.has(&["j"])) {
+            self.written_to(path, state, name, call.span);
+        }
+    }
+
+    /// What `rsync` removes where it copies to, and where it copies from.
+    fn emptied_by_rsync(&mut self, found: &Read, state: &State, call: Call<'_>) {
+        let Some((last, before)) = found.operands.split_last() else { return };
+        if found.options.iter().any(|(option, _)| option.starts_with("del")) {
+            self.touch(TouchKind::Delete, last, state, "rsync", call.span);
+        }
+        for path in before.iter().filter(|_| found.has(&["remove-source-files"])) {
+            self.touch(TouchKind::Delete, path, state, "rsync", call.span);
+        }
+    }
+
     /// What programs touch besides their arguments.
     pub(super) fn beyond(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
         let here = Field::text(".");
         self.given_to_build(name, found, state, call);
         self.hidden_paths(name, found, state, call);
         match name {
-            "sftp" => self.transferred(found, call),
+            "sftp" => {
+                self.transferred(found, call);
+                self.settings_in_file(name, found, state, call);
+            }
+            "scp" => self.settings_in_file(name, found, state, call),
             "ptx" if found.has(&["G", "traditional"]) => {
                 for path in found.operands.iter().skip(1) {
                     self.touch(TouchKind::Write, path, state, name, call.span);
                 }
             }
-            "7z" | "7za" | "7zr" => self.changed(name, &found.operands, state, call.span),
-            "rsync" => {
-                let deletes = found.options.iter().any(|(option, _)| option.starts_with("del"));
-                if let Some((last, before)) = found.operands.split_last() {
-                    if deletes {
-                        self.touch(TouchKind::Delete, last, state, name, call.span);
-                    }
-                    if found.has(&["remove-source-files"]) {
-                        for path in before {
-                            self.touch(TouchKind::Delete, path, state, name, call.span);
-                        }
-                    }
-                }
-            }
+            "7z" | "7za" | "7zr" | "unzip" => self.taken_out(name, found, state, call),
+            "rsync" => self.emptied_by_rsync(found, state, call),
             "curl" if found.has(&["O", "remote-name", "remote-name-all", "J"]) => {
                 self.downloads(found, state, name, call);
             }
             "wget" if !found.has(&["O", "output-document", "spider"]) => {
                 self.downloads(found, state, name, call);
-            }
-            "unzip" if !found.has(&["d", "l", "t", "v", "p", "Z"]) => {
-                self.touch(TouchKind::Write, &here, state, name, call.span);
             }
             "patch" if found.operands.is_empty() && !found.has(&["d", "directory", "dry-run"]) => {
                 self.touch(TouchKind::Write, &here, state, name, call.span);

@@ -232,7 +232,9 @@ impl Walker<'_> {
     fn leave(&mut self, name: &str, words: &[Field], state: &mut State, call: Call<'_>) {
         let is_plain = match words {
             [] => true,
-            [word] => word.is_number() || word.pieces == [Piece::Given],
+            [word] => {
+                word.is_number() || matches!(word.pieces.as_slice(), [Piece::Given | Piece::Line])
+            }
             _ => false,
         };
         match name {

@@ -208,6 +208,7 @@ impl Walker<'_> {
     /// What `read` gets: nothing that a text chose which has written nothing, if it comes from a file.
     fn read_from(&self, input: &Input) -> Value {
         match input {
+            Input::File if self.is_old_source() => Value::One(Field::of(Piece::Line)),
             Input::File if !self.has_changed => Value::One(Field::of(Piece::Given)),
             // One of the names that are there.
             Input::Text(text) if matches!(text.pieces.as_slice(), [Piece::Glob(_)]) => {

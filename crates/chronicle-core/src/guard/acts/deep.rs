@@ -329,6 +329,48 @@ impl Walker<'_> {
         }
     }
 
+    /// What git did not know before: it was told to take up all that is there, and shows or takes away what it took.
+    pub(super) fn deep_with_new(&mut self, name: &str, found: &Read, state: &State) {
+        const SHORT: [&str; 12] = [
+            "stat",
+            "name-only",
+            "name-status",
+            "shortstat",
+            "numstat",
+            "quiet",
+            "check",
+            "summary",
+            "dirstat",
+            "compact-summary",
+            "no-patch",
+            "s",
+        ];
+        let is_wide = |it: &Field| matches!(it.known(), Some("." | "./" | ":/" | "*" | ":"));
+        let here = Field::text(".");
+        let sieve = Sieve::of(KnownToGit::Untracked);
+        match name {
+            "add" | "stage" => {
+                let takes_all =
+                    found.has(&["A", "all", "no-ignore-removal"]) && found.operands.is_empty();
+                self.has_added |= takes_all || found.operands.iter().any(is_wide);
+            }
+            "diff" | "show" | "log" | "whatchanged" if self.has_added && !found.has(&SHORT) => {
+                let is_shown = name != "log" || found.has(&["p", "patch", "u"]);
+                if is_shown && found.operands.iter().all(|it| !it.begins().contains(['/', '.'])) {
+                    self.touch_below(&here, &sieve, None, state, "git");
+                }
+            }
+            "stash" => {
+                let first = found.operands.first().and_then(Field::known).unwrap_or_default();
+                let is_kept = ["", "push", "save"].contains(&first) && found.operands.len() < 2;
+                if is_kept && found.has(&["u", "include-untracked"]) {
+                    self.deep(TouchKind::Delete, &here, &sieve, None, state, "git stash");
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// `git grep` and `git archive`: what git keeps, unless they are told otherwise.
     pub(super) fn deep_of_git(&mut self, name: &str, found: &Read, words: &[Field], state: &State) {
         let mut sieve = Sieve::of(KnownToGit::Tracked);

@@ -377,6 +377,7 @@ impl Walker<'_> {
             );
         }
         self.deep_with_ignored(name, found, state);
+        self.deep_with_new(name, found, state);
         self.compared_by_git(name, found, state);
         if let Some(ours) = takes_ours(name, found) {
             self.touch(TouchKind::Write, &Field::text(ours), state, &told_as, call.span);

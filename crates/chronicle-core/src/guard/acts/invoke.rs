@@ -378,7 +378,8 @@ fn arguments_of(fields: &[Field]) -> Option<Vec<Field>> {
         | Piece::Listed(_)
         | Piece::Temp
         | Piece::Name
-        | Piece::Part => false,
+        | Piece::Part
+        | Piece::Line => false,
     };
     let are_certain = fields.iter().all(|field| field.pieces.iter().all(is_one));
     are_certain.then(|| fields.get(1..).unwrap_or_default().to_vec())

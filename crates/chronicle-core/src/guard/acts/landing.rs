@@ -161,7 +161,8 @@ fn last_name(path: &Field) -> Option<Field> {
             | Piece::Listed(_)
             | Piece::Temp
             | Piece::Name
-            | Piece::Part => {
+            | Piece::Part
+            | Piece::Line => {
                 name = Field::unknown();
             }
         }

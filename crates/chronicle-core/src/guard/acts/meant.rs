@@ -53,8 +53,7 @@ impl Field {
         let word = self.to_word();
         if kind == TouchKind::Delete && is_odd && !is_passing(self.begins()) {
             // What such a pattern leaves out says nothing about what it finds.
-            let unknown = CommandWord::Unknown { begins: self.begins().to_owned() };
-            return vec![word, unknown];
+            return vec![word, self.unknown_word()];
         }
         if let Some(at) = self.pieces.iter().position(is_extended) {
             let all = self.alternatives(at);
@@ -129,7 +128,9 @@ impl Field {
                     is_hidden_too |= self.part(&pattern, after, kind)?;
                     pattern.push_str("?*");
                 }
-                Piece::Given | Piece::Unknown | Piece::Listed(_) | Piece::Temp => return None,
+                Piece::Given | Piece::Unknown | Piece::Listed(_) | Piece::Temp | Piece::Line => {
+                    return None;
+                }
             }
         }
         let hidden = is_hidden_too.then(|| CommandWord::Glob(pattern.replacen("/?*", "/.?*", 1)));
@@ -164,7 +165,8 @@ fn is_passing(path: &str) -> bool {
 /// end with a slash, or be nothing.
 pub(super) fn ordinary_ends(path: &Field) -> Option<Vec<&str>> {
     let [before @ .., Piece::Text(text)] = path.pieces.as_slice() else { return None };
-    let is_open = |piece: &Piece| matches!(piece, Piece::Unknown | Piece::Given | Piece::Part);
+    let is_open =
+        |piece: &Piece| matches!(piece, Piece::Unknown | Piece::Given | Piece::Part | Piece::Line);
     let (_, name) = text.rsplit_once('/').filter(|_| before.iter().any(is_open))?;
     let is_plain = name.chars().all(|it| it.is_alphanumeric() || "._-+".contains(it));
     let is_hidden = text.contains("/.") || name.is_empty();

@@ -6,22 +6,26 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs` and `folders.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs` and `installed.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
-//! programs that start others, `shells.rs`, `written.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! programs that start others, `shells.rs`, `written.rs`, `imports.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
 mod builtins;
 mod copies;
 mod cut;
+mod dates;
 mod declare;
 mod deep;
+mod editors;
 mod expand;
 mod find;
 mod folders;
 mod git;
+mod imports;
+mod installed;
 mod invoke;
 mod landing;
 mod loops;
@@ -118,6 +122,8 @@ pub enum CommandWord {
     Unknown {
         /// What it certainly begins with; empty if even that is not known.
         begins: String,
+        /// True if a program makes it up: a name, and no option.
+        is_name: bool,
     },
 }
 

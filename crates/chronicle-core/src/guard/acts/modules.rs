@@ -6,7 +6,7 @@ use super::value::Field;
 use super::walk::{Input, Walker};
 use super::{DoubtKind, TouchKind};
 
-/// Modules whose options are their own: `-c` is no code.
+/// Modules that write files, and whose options are their own: `-c` is no code.
 const WRITING: [&str; 10] = [
     "compileall",
     "py_compile",
@@ -25,7 +25,7 @@ pub(super) fn before<'f>(name: &str, words: &'f [Field]) -> &'f [Field] {
     let at = words.iter().position(|word| word.known() == Some("-m"));
     let is_known = |at: &usize| {
         let module = words.get(at + 1).and_then(Field::known);
-        module.is_some_and(|module| WRITING.contains(&module))
+        module.is_some_and(|module| WRITING.contains(&module) || WRAPPING.contains(&module))
     };
     match at.filter(|at| name.starts_with("python") && is_known(at)) {
         Some(at) => words.get(..at + 2).unwrap_or(words),
@@ -35,6 +35,31 @@ pub(super) fn before<'f>(name: &str, words: &'f [Field]) -> &'f [Field] {
 
 /// Modules that run code which they read.
 const READING: [&str; 6] = ["code", "asyncio", "IPython", "ptpython", "bpython", "pdb"];
+/// Modules that run a script or another module, which they are told after options of their own.
+const WRAPPING: [&str; 14] = [
+    "cProfile",
+    "profile",
+    "pdb",
+    "trace",
+    "coverage",
+    "runpy",
+    "memory_profiler",
+    "line_profiler",
+    "kernprof",
+    "viztracer",
+    "scalene",
+    "pyinstrument",
+    "debugpy",
+    "ipdb",
+];
+/// Programs and modules with commands that run code which they read.
+const CONSOLES: [(&str, &[&str]); 5] = [
+    ("flask", &["shell"]),
+    ("django-admin", &["shell", "shell_plus", "dbshell"]),
+    ("django", &["shell", "shell_plus", "dbshell"]),
+    ("scrapy", &["shell"]),
+    ("jupyter", &["console"]),
+];
 /// Scripts of frameworks, and their commands that run code.
 const FRAMEWORKS: [(&str, &[&str]); 2] =
     [("manage.py", &["shell", "shell_plus", "dbshell"]), ("artisan", &["tinker"])];
@@ -46,6 +71,56 @@ impl Walker<'_> {
         if reads && !matches!(call.input, Input::Given) {
             let why = format!("`{name}` runs code that it reads");
             self.doubt(DoubtKind::Code, &why, call.span);
+        }
+    }
+
+    /// A script or a module that another module runs: `python -m cProfile -m module`.
+    pub(super) fn wrapped_by_module(
+        &mut self,
+        name: &str,
+        module: &str,
+        rest: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        if !WRAPPING.contains(&module) {
+            return;
+        }
+        let is = |it: &Field, texts: &[&str]| it.known().is_some_and(|it| texts.contains(&it));
+        let is_script = |it: &Field| {
+            let end = it.known().and_then(|it| it.rsplit_once('.'));
+            end.is_some_and(|(_, end)| end == "py")
+        };
+        let inner = rest.iter().position(|it| is(it, &["-m", "--module"]));
+        let script = rest.iter().position(is_script);
+        let is_code = module == "runpy";
+        let mut words = vec![Field::text(name)];
+        match (inner, script) {
+            (Some(at), script) if script.is_none_or(|script| at < script) => {
+                words.push(Field::text("-m"));
+                words.extend(rest.get(at + 1..).unwrap_or_default().iter().cloned());
+            }
+            (_, Some(at)) => words.extend(rest.get(at..).unwrap_or_default().iter().cloned()),
+            (_, None) if is_code && !rest.is_empty() => {
+                words.push(Field::text("-m"));
+                words.extend(rest.iter().cloned());
+            }
+            _ => return,
+        }
+        if words.len() > 1 {
+            self.start(&words, state, call);
+        }
+    }
+
+    /// `flask shell` and the like, if they are given something to read.
+    pub(super) fn console(&mut self, name: &str, words: &[Field], call: Call<'_>) {
+        let row = CONSOLES.iter().find(|(program, _)| *program == name);
+        let Some((_, commands)) = row else { return };
+        let is_one = |it: &Field| it.known().is_some_and(|it| commands.contains(&it));
+        let is_code = |it: &Field| matches!(it.known(), Some("-c" | "--command"));
+        let is_given = !matches!(call.input, Input::Given) || words.iter().any(is_code);
+        if words.iter().any(is_one) && is_given {
+            self.doubt(DoubtKind::Code, &format!("`{name}` runs code that it is given"), call.span);
         }
     }
 

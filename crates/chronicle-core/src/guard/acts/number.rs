@@ -29,7 +29,9 @@ impl Walker<'_> {
         for piece in &value.pieces {
             match piece {
                 Piece::Text(part) => text.push_str(part),
-                Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('0'),
+                Piece::Number | Piece::Given | Piece::Temp | Piece::Name | Piece::Line => {
+                    text.push('0');
+                }
                 Piece::Glob(_)
                 | Piece::Unknown
                 | Piece::Part
@@ -61,8 +63,9 @@ impl Walker<'_> {
                 Value::List(_) => Field::unknown(),
                 Value::Unset => Field::text("0"),
             };
-            let is_plain =
-                value.is_number() || value.pieces == [Piece::Given] || value.known() == Some("");
+            let is_plain = value.is_number()
+                || matches!(value.pieces.as_slice(), [Piece::Given | Piece::Line])
+                || value.known() == Some("");
             if !is_plain {
                 self.evaluated(&value, state, span, depth + 1);
             }
@@ -131,10 +134,9 @@ impl Walker<'_> {
                 self.evaluated(&Field::text(index), state, span, 0);
             }
             Some(_) => {}
-            None if name
-                .pieces
-                .iter()
-                .all(|piece| matches!(piece, Piece::Text(_) | Piece::Given | Piece::Number)) => {}
+            None if name.pieces.iter().all(|piece| {
+                matches!(piece, Piece::Text(_) | Piece::Given | Piece::Line | Piece::Number)
+            }) => {}
             None => self.doubt(
                 DoubtKind::Number,
                 "the name of a variable is not known, and may hold commands",

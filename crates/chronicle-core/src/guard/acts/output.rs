@@ -3,7 +3,7 @@
 use super::invoke::base;
 use super::options::{Valued, read};
 use super::state::State;
-use super::value::{Field, Listing, Piece};
+use super::value::{Field, Listing, Piece, Value};
 use super::walk::{Input, Walker};
 use super::{CommandWord, KnownToGit, Sieve, TouchKind};
 use crate::base::bash::tree::{Command, Redirection, Script, What};
@@ -120,6 +120,14 @@ impl Walker<'_> {
     fn told(&self, name: &str, words: &[Field], state: &State) -> Option<Field> {
         let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
         let known = known?;
+        if name == "date"
+            && let Some(field) = super::dates::printed(&known)
+        {
+            return Some(field);
+        }
+        if let Some(folder) = self.installed(name, &known, state) {
+            return Some(folder);
+        }
         match (name, known.as_slice()) {
             (":" | "true" | "false", _) => Some(Field::default()),
             ("pwd", []) => state.folder().map(Field::text),
@@ -156,7 +164,19 @@ impl Walker<'_> {
             ("grep" | "egrep" | "fgrep", words) if counts_lines(words) => {
                 Some(Field::of(Piece::Number))
             }
-            ("mktemp", words) => temporary(words).map(|path| Field::text(&path)),
+            ("mktemp", words) => {
+                let path = temporary(words)?;
+                let below =
+                    path.strip_prefix(TEMP).filter(|_| state.variables.contains_key("TMPDIR"));
+                match (below, self.value("TMPDIR", state)) {
+                    (None, _) => Some(Field::text(&path)),
+                    (Some(below), Value::One(mut folder)) => {
+                        folder.push_text(below);
+                        Some(folder)
+                    }
+                    (Some(_), Value::List(_) | Value::Unset) => None,
+                }
+            }
             ("wc", ["-l" | "-c" | "-w" | "-m"])
             | ("nproc", [])
             | ("date", ["+%s" | "+%s%N" | "+%Y" | "+%N"])
@@ -247,9 +267,13 @@ pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
     // What a backslash means depends on the shell, and names of files are not known here.
     let is_plain = |piece: &Piece| match piece {
         Piece::Text(text) => !text.contains('\\'),
-        Piece::Number | Piece::Given | Piece::Unknown | Piece::Temp | Piece::Name | Piece::Part => {
-            true
-        }
+        Piece::Number
+        | Piece::Given
+        | Piece::Unknown
+        | Piece::Temp
+        | Piece::Name
+        | Piece::Part
+        | Piece::Line => true,
         Piece::Glob(_) | Piece::Listed(_) | Piece::Cut(_) => false,
     };
     all.pieces.iter().all(is_plain).then_some(all)

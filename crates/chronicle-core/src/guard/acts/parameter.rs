@@ -128,7 +128,7 @@ impl Walker<'_> {
             Value::One(field) => field.known().map(str::to_owned),
             Value::List(_) | Value::Unset => None,
         };
-        let is_given = matches!(&value, Value::One(field) if field.pieces == [Piece::Given]);
+        let is_given = matches!(&value, Value::One(field) if matches!(field.pieces.as_slice(), [Piece::Given | Piece::Line]));
         match name {
             Some(name) if crate::base::bash::is_identifier(&name) && it.operator.is_empty() => {
                 match self.value(&name, state) {

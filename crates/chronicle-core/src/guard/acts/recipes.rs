@@ -4,7 +4,7 @@ use super::DoubtKind;
 use super::invoke::Call;
 use super::options::Read;
 use super::state::State;
-use super::value::Field;
+use super::value::{Field, Value};
 use super::walk::Walker;
 
 /// Most lines of one file that are walked.
@@ -31,17 +31,41 @@ impl Walker<'_> {
                 self.doubt(DoubtKind::Text, &why, call.span);
                 continue;
             };
-            for line in commands(content).into_iter().take(LINES_MAX) {
+            let given = given(found, state);
+            for line in commands(content, &given).into_iter().take(LINES_MAX) {
                 self.joined_text(&[Field::text(&line)], state, call);
             }
         }
     }
 }
 
-/// The lines of all recipes, with the variables that the file itself sets.
-fn commands(content: &str) -> Vec<String> {
+/// Variables that the call sets: those of its words win over those of the file, and these over the environment.
+fn given(found: &Read, state: &State) -> Given {
+    let known = |value: &Value| match value {
+        Value::One(field) => field.known().map(str::to_owned),
+        Value::List(_) | Value::Unset => None,
+    };
+    let outer =
+        state.variables.iter().filter_map(|(name, value)| Some((name.clone(), known(value)?)));
+    let own = found.operands.iter().filter_map(|it| it.known()?.split_once('='));
+    let own = own.map(|(name, value)| {
+        (name.trim_end_matches([':', '+', '?', '!']).trim().to_owned(), value.to_owned())
+    });
+    Given { outer: outer.collect(), own: own.collect() }
+}
+
+#[derive(Default)]
+struct Given {
+    outer: Vec<(String, String)>,
+    own: Vec<(String, String)>,
+}
+
+/// The lines of all recipes, with the variables that the file itself sets, and those that it is given.
+fn commands(content: &str, given: &Given) -> Vec<String> {
     let whole = content.replace("\\\n", " ");
-    let mut variables: Vec<(&str, &str)> = Vec::new();
+    let pair = |(name, value)| -> (&str, &str) { (String::as_str(name), String::as_str(value)) };
+    let mut variables: Vec<(&str, &str)> =
+        given.outer.iter().map(|(name, value)| pair((name, value))).collect();
     let mut found = Vec::new();
     for line in whole.lines() {
         let is_recipe = line.starts_with(['\t', ' ']);
@@ -55,6 +79,7 @@ fn commands(content: &str) -> Vec<String> {
             found.push(text.trim());
         }
     }
+    variables.extend(given.own.iter().map(|(name, value)| pair((name, value))));
     found.iter().map(|line| filled(line, &variables, 0)).filter(|line| !line.is_empty()).collect()
 }
 
@@ -113,7 +138,10 @@ mod tests {
     fn recipes_are_lines_with_their_variables() {
         let text =
             "DIR = /x\nall: a\n\t@rm -rf $(DIR) $@\n\techo $$HOME ${NONE}\nb: ; ls $(shell pwd)\n";
-        assert_eq!(commands(text), ["rm -rf /x _", "echo $HOME _", "ls $(pwd)"]);
-        assert_eq!(commands("d := '/x'\ndo:\n    rm -rf {{d}}\n"), ["rm -rf /x"]);
+        assert_eq!(commands(text, &Given::default()), ["rm -rf /x _", "echo $HOME _", "ls $(pwd)"]);
+        assert_eq!(
+            commands("d := '/x'\ndo:\n    rm -rf {{d}}\n", &Given::default()),
+            ["rm -rf /x"]
+        );
     }
 }

@@ -66,7 +66,11 @@ impl Walker<'_> {
             kind,
             TouchKind::Read | TouchKind::List | TouchKind::Maybe | TouchKind::Likely
         );
-        if is_name && is_mild {
+        // What a list of the project names is like what a script of it names.
+        let is_line = matches!(path.pieces.first(), Some(Piece::Line)) && kind == TouchKind::Read;
+        // Git takes it for a branch or a revision.
+        let is_branch = matches!(path.pieces.as_slice(), [Piece::Name]) && by == "git";
+        if is_name && is_mild || is_line || is_branch {
             return;
         }
         if kind == TouchKind::Read
@@ -129,6 +133,9 @@ impl Walker<'_> {
         let is_other = matches!(kind, TouchKind::List | TouchKind::Delete | TouchKind::Meta);
         if is_stream && !is_other {
             return;
+        }
+        if kind == TouchKind::Write {
+            self.rewritten(path, by, state);
         }
         let span = self.place.unwrap_or(span);
         let words = path.meant(kind, state.has_dotglob);

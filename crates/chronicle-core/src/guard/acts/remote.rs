@@ -43,6 +43,10 @@ impl Walker<'_> {
             let Some(value) = value else { continue };
             match Valued(SSH).kind(option) {
                 Some("o") => self.option_of_ssh(value, state, call),
+                Some("r") if option == "F" => {
+                    self.touches("r", value, state, name, call);
+                    self.settings_of_ssh(name, value, state, call);
+                }
                 Some(kinds @ ("r" | "w")) => self.touches(kinds, value, state, name, call),
                 _ => {}
             }
@@ -88,6 +92,48 @@ impl Walker<'_> {
         }
     }
 
+    /// A file of settings that this text wrote: some of them are commands.
+    pub(super) fn settings_of_ssh(
+        &mut self,
+        name: &str,
+        file: &Field,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let Some(content) = self.code_in(file, state, call) else { return };
+        let Some(content) = content.known() else {
+            let why =
+                format!("`{name}` is given settings that are not known, and some are commands");
+            self.doubt(DoubtKind::Text, &why, call.span);
+            return;
+        };
+        for line in content.lines().map(str::trim) {
+            let small = line.to_ascii_lowercase();
+            if let Some(at) = small.find("exec ").filter(|_| small.starts_with("match")) {
+                let command = line.get(at + 5..).unwrap_or_default().trim_matches('"');
+                self.joined_text(&[Field::text(command)], state, call);
+            } else {
+                self.option_of_ssh(&Field::text(line), state, call);
+            }
+        }
+    }
+
+    /// A text that a container reads whose own program is not told: it may well be a shell.
+    fn read_in_container(&mut self, state: &State, call: Call<'_>) {
+        const USUAL: [&str; 18] = [
+            "rm", "mv", "cp", "dd", "sh", "bash", "git", "chmod", "chown", "find", "curl", "wget",
+            "kill", "truncate", "shred", "cd", "set", "export",
+        ];
+        let Input::Text(text) = call.input else { return };
+        let Some(text) = text.known() else { return };
+        let first = text.split_whitespace().next().unwrap_or_default();
+        if USUAL.contains(&base(first)) {
+            let mut own = child(state);
+            own.folders = vec![CommandFolder::Unknown];
+            self.text(text, &mut own, &Input::Piped, Dialect::Other, call.span);
+        }
+    }
+
     /// Commands that are handed to a container: rules about commands hold there, paths are its own.
     pub(super) fn contained(&mut self, words: &[Field], state: &State, call: Call<'_>) {
         let known = |field: &Field| field.known().unwrap_or_default().to_owned();
@@ -102,7 +148,7 @@ impl Walker<'_> {
             self.doubt(DoubtKind::Option, "which folder a container gets is not known", call.span);
         }
         let Some(at) = rest.iter().skip(1).position(|it| is_shell(it) || is_client(it)) else {
-            return;
+            return self.read_in_container(state, call);
         };
         let inner = rest.get(at + 1..).unwrap_or_default();
         if inner.first().is_some_and(is_client) {

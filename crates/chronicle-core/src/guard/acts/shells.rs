@@ -270,6 +270,8 @@ impl Walker<'_> {
         let Some(module) = module.known() else { return };
         self.put_out(module, rest, state, call.span);
         self.written_by_module(module, rest, state, call);
+        self.console(module, rest, call);
+        self.wrapped_by_module(name, module, rest, state, call);
         let path = module.replace('.', "/");
         for file in [format!("{path}.py"), format!("{path}/__main__.py")] {
             self.run_written(&Field::text(&file), Some(name), state, call);
@@ -345,6 +347,7 @@ impl Walker<'_> {
         let (options, end) = read(super::modules::before(name, words), valued, true);
         let rest = words.get(end..).unwrap_or_default();
         let has_code = self.options_of_language(name, valued, &options, state, call);
+        self.loads(name, &options, state, call);
         let has_text = has_code || !matches!(call.input, Input::Given);
         self.given_by_variables(name, has_text, state, call);
         if has_code && options.has(&["i"]) {

@@ -35,7 +35,7 @@ impl Walker<'_> {
             "sg" | "cmake" | "m4" | "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "cpp" => {
                 return self.rare(name, words, state, call);
             }
-            "cpio" => self.names_from(None, state, name, call),
+            "cpio" => self.cpio(words, state, call),
             "run-parts" => self.run_parts(words, state, call),
             "aws" | "gsutil" | "gcloud" | "rclone" => {
                 self.uploaded(name, words, state);
@@ -43,6 +43,12 @@ impl Walker<'_> {
             }
             "crontab" | "at" | "batch" => self.run_later(name, words, state, call),
             "rails" => self.rails(words, state, call),
+            "flask" | "django-admin" | "scrapy" | "jupyter" | "coverage" | "kernprof"
+            | "viztracer" | "scalene" | "pyinstrument" => {
+                self.console(name, words, call);
+                self.wrapped_by_module("python3", name, words, state, call);
+                return false;
+            }
             "tmux" | "screen" | "zellij" => self.multiplexer(name, words, state, call),
             "npm" | "pnpm" | "yarn" | "bun" => {
                 self.scripts_of_package(words, state, call);
@@ -77,6 +83,21 @@ impl Walker<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// `cpio`: with `-i` it takes out what its words name, otherwise it reads the names of what it keeps.
+    fn cpio(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let takes_out = |it: &Field| {
+            let text = it.begins();
+            text == "--extract"
+                || !text.starts_with("--") && text.starts_with('-') && text.contains('i')
+        };
+        if !words.iter().any(takes_out) {
+            return self.names_from(None, state, "cpio", call);
+        }
+        for path in words.iter().filter(|it| !it.begins().starts_with('-')) {
+            self.written_to(path, state, "cpio", call.span);
+        }
     }
 
     /// A text from a file or the input that is run some time later.
@@ -195,8 +216,18 @@ impl Walker<'_> {
             }
         }
         if extracts {
-            self.touch(TouchKind::Write, &Field::text("."), &own, "tar", call.span);
-            self.renamed_by_tar(&found, &own, call);
+            self.extracted_by_tar(&found, &own, call);
+        }
+    }
+
+    /// What `tar` takes out of an archive.
+    fn extracted_by_tar(&mut self, found: &Read, own: &State, call: Call<'_>) {
+        self.touch(TouchKind::Write, &Field::text("."), own, "tar", call.span);
+        self.renamed_by_tar(found, own, call);
+        // What is taken out by its name lies there afterwards, unless it is given another one.
+        let renames = ["transform", "xform", "strip-components", "strip", "s"];
+        for path in found.operands.iter().filter(|_| !found.has(&renames)) {
+            self.written_to(path, own, "tar", call.span);
         }
     }
 

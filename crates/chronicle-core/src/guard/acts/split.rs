@@ -66,7 +66,8 @@ pub(super) fn split(got: Got, state: &State, building: &mut Building) {
                 | Piece::Listed(_)
                 | Piece::Temp
                 | Piece::Name
-                | Piece::Part) => {
+                | Piece::Part
+                | Piece::Line) => {
                     building.now.push(other);
                 }
             }
@@ -130,7 +131,9 @@ fn close_classes(field: &mut Field) {
         let opens = is(piece, "[") && last.is_some_and(|last| last > at);
         let inner = pieces.get(at + 1..).unwrap_or_default();
         let end = inner.iter().position(|piece| is(piece, "]")).filter(|_| opens);
-        let is_given = |piece: &Piece| matches!(piece, Piece::Given | Piece::Number | Piece::Name);
+        let is_given = |piece: &Piece| {
+            matches!(piece, Piece::Given | Piece::Line | Piece::Number | Piece::Name)
+        };
         is_open |= opens;
         at += 1;
         match end {

@@ -199,7 +199,8 @@ impl Walker<'_> {
         call: Call<'_>,
     ) -> bool {
         let Some((_, valued, operands)) = BY_NAME.get(name) else { return false };
-        let words = fields.get(1..).unwrap_or_default();
+        let words = super::editors::words_of(name, fields.get(1..).unwrap_or_default());
+        let words = words.as_ref();
         let (found, _) = read(words, Valued(valued), false);
         let state = &self.options_of(name, Valued(valued), &found, state, call);
         self.unlisted(name, Valued(valued), words, state, call);
@@ -304,6 +305,8 @@ impl Walker<'_> {
             match valued.kind(option) {
                 Some("_") => {}
                 Some("x") => self.joined_text(std::slice::from_ref(value), state, call),
+                // Those of editors are looked at together.
+                Some("c") if super::editors::is_editor(name) => {}
                 Some("c") => self.doubt(
                     DoubtKind::Code,
                     &format!("`{name}` is given commands of its own"),

@@ -26,6 +26,8 @@ pub(super) enum Piece {
     Name,
     /// Letters of one name, whoever chose them: there is no slash among them.
     Part,
+    /// A line of a file that was there before: whoever shows what it names does no more than a script of the project could.
+    Line,
     /// What is left of one of the names that a pattern finds.
     Cut(Cut),
 }
@@ -93,6 +95,7 @@ impl Field {
             | Piece::Temp
             | Piece::Name
             | Piece::Part
+            | Piece::Line
             | Piece::Cut(_)) => {
                 self.pieces.push(other);
             }
@@ -124,7 +127,8 @@ impl Field {
             | Piece::Unknown
             | Piece::Temp
             | Piece::Name
-            | Piece::Part => 16,
+            | Piece::Part
+            | Piece::Line => 16,
         };
         self.pieces.iter().map(weigh).sum()
     }
@@ -153,7 +157,9 @@ impl Field {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(part) => text.push_str(part),
-                Piece::Number | Piece::Given | Piece::Temp | Piece::Name => text.push('x'),
+                Piece::Number | Piece::Given | Piece::Temp | Piece::Name | Piece::Line => {
+                    text.push('x');
+                }
                 Piece::Glob(_)
                 | Piece::Unknown
                 | Piece::Listed(_)
@@ -177,6 +183,7 @@ impl Field {
             | Piece::Temp
             | Piece::Name
             | Piece::Part
+            | Piece::Line
             | Piece::Cut(_) => false,
         };
         let Piece::Listed(listing) = first else { return None };
@@ -190,8 +197,10 @@ impl Field {
                 Some(Piece::Text(text)) => text.as_str(),
                 _ => "",
             };
-            let is_open =
-                matches!(self.pieces.get(at), Some(Piece::Unknown | Piece::Given | Piece::Part));
+            let is_open = matches!(
+                self.pieces.get(at),
+                Some(Piece::Unknown | Piece::Given | Piece::Part | Piece::Line)
+            );
             is_open
                 && near(at.checked_sub(1)).ends_with(char::is_alphanumeric)
                 && near(Some(at + 1)).starts_with(char::is_alphanumeric)
@@ -219,6 +228,7 @@ impl Field {
                 | Piece::Temp
                 | Piece::Name
                 | Piece::Part
+                | Piece::Line
                 | Piece::Cut(_) => false,
             })
     }
@@ -275,12 +285,19 @@ impl Field {
                 | Piece::Listed(_)
                 | Piece::Temp
                 | Piece::Name
-                | Piece::Part => {
-                    return CommandWord::Unknown { begins: self.begins().to_owned() };
+                | Piece::Part
+                | Piece::Line => {
+                    return self.unknown_word();
                 }
             }
         }
         CommandWord::Glob(pattern)
+    }
+
+    /// A word of which only the beginning is known.
+    pub(super) fn unknown_word(&self) -> CommandWord {
+        let is_name = matches!(self.pieces.first(), Some(Piece::Name | Piece::Listed(_)));
+        CommandWord::Unknown { begins: self.begins().to_owned(), is_name }
     }
 }
 

@@ -42,6 +42,7 @@ impl Ways {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is known by itself")]
 pub(super) struct Walker<'a> {
     pub(super) acts: Acts,
     pub(super) setting: ShellSetting<'a>,
@@ -79,6 +80,10 @@ pub(super) struct Walker<'a> {
     pub(super) unended: BTreeSet<String>,
     /// Files that all output of the commands around goes to, innermost last.
     pub(super) sinks: Vec<Vec<String>>,
+    /// Files that the commands around read from, innermost last.
+    pub(super) sources: Vec<Vec<String>>,
+    /// Git was told to take up all that is there.
+    pub(super) has_added: bool,
     /// Where programs lie under other names, and which ones.
     pub(super) copies: Vec<(String, String)>,
     /// What commands behind paths print.
@@ -113,6 +118,8 @@ impl<'a> Walker<'a> {
             forgotten: BTreeSet::new(),
             unended: BTreeSet::new(),
             sinks: Vec::new(),
+            sources: Vec::new(),
+            has_added: false,
             copies: Vec::new(),
             processes: super::process::Processes::default(),
             has_changed: false,
@@ -337,8 +344,12 @@ impl<'a> Walker<'a> {
             let own = self.redirections(&command.redirections, state, input);
             let around = self.sinks.len();
             self.gathers(&command.redirections, state);
+            let (from, before) =
+                (self.sources.len(), self.read_by_all(&command.redirections, state));
+            self.sources.extend(before);
             let ways = self.compound(command, state, &own);
             self.sinks.truncate(around);
+            self.sources.truncate(from);
             ways
         };
         self.depth -= 1;

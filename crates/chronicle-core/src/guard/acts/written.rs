@@ -136,6 +136,50 @@ impl Walker<'_> {
         }
     }
 
+    /// The files that all commands inside of this one read from.
+    pub(super) fn read_by_all(
+        &mut self,
+        redirections: &[Redirection],
+        state: &State,
+    ) -> Option<Vec<String>> {
+        let files = self.inputs(redirections, state);
+        (!files.is_empty()).then(|| places_of(&files, state))
+    }
+
+    /// True if the commands around read from a file that was there before, and that nothing has changed.
+    pub(super) fn is_old_source(&self) -> bool {
+        self.sources.last().is_some_and(|places| self.reads_old_list(&Input::File, places))
+    }
+
+    /// Forgets what this text wrote to a file that a program then changes.
+    pub(super) fn rewritten(&mut self, path: &Field, by: &str, state: &State) {
+        const CHANGING: [&str; 14] = [
+            "sed", "ssed", "gsed", "perl", "ruby", "patch", "ed", "ex", "vi", "vim", "nvim", "awk",
+            "gawk", "sd",
+        ];
+        if self.written.is_empty()
+            || !CHANGING
+                .iter()
+                .any(|it| by.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.') == *it)
+        {
+            return;
+        }
+        let places = places_of(std::slice::from_ref(path), state);
+        let is_there = |file: &str| {
+            // `patch` may be told a folder only.
+            let is_in = |place: &String| {
+                place.is_empty()
+                    || file
+                        .strip_prefix(place.as_str())
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            places.iter().any(is_in) || !path.is_known()
+        };
+        let files = self.written.iter().map(|(file, _)| file).filter(|file| is_there(file));
+        let files: Vec<String> = files.cloned().collect();
+        self.forgotten.extend(files);
+    }
+
     /// Walks what was written to a file that a program reads its commands from.
     pub(super) fn run_read(&mut self, name: &str, state: &State, call: Call<'_>) {
         let is_input =
@@ -295,6 +339,8 @@ impl Walker<'_> {
         if SHELLS.contains(&runner.as_str()) {
             let mut own = super::shells::child(state);
             self.text(&content, &mut own, &Input::Piped, Dialect::Bash, call.span);
+        } else {
+            self.loaded_by(&runner, &content, places.first().map(String::as_str), state, call);
         }
     }
 }
@@ -366,6 +412,7 @@ fn script_of(content: &Field) -> String {
         | Piece::Temp
         | Piece::Name
         | Piece::Part
+        | Piece::Line
         | Piece::Cut(_) => "$_".to_owned(),
     };
     content.pieces.iter().map(part).collect()

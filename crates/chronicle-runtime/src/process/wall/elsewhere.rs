@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
 
-use super::{REFUSED, WallEnd, WallError, WallOrder, WallProbe, WallRefusal, WallStands, WallStep};
+use super::{
+    REFUSED, Wall, WallEnd, WallError, WallOrder, WallProbe, WallRefusal, WallStands, WallStep,
+};
+use crate::process::table::Process;
 
 /// Refuses: a program that asks for a wall must not run without one.
 pub fn outer(_args: &[OsString]) -> ExitCode {
@@ -21,12 +24,60 @@ pub fn init(args: &[OsString]) -> ExitCode {
 
 /// Says that nothing stands here.
 pub fn probe(_chronicle: &Path, _folder: &Path) -> WallProbe {
-    let is_root = rustix::process::getuid().is_root();
-    WallProbe { stands: WallStands::default(), refusals: vec![refusal()], is_root }
+    WallProbe { stands: WallStands::default(), refusals: vec![refusal()] }
 }
 
 fn refusal() -> WallRefusal {
     WallRefusal::plain(WallStep::System, "only Linux has namespaces and Landlock")
+}
+
+/// A group that limits processes; there is none here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeverGroup {
+    folder: PathBuf,
+}
+
+impl NeverGroup {
+    /// Whether a wall needs one.
+    pub fn is_wanted(_wall: &Wall) -> bool {
+        false
+    }
+
+    /// Refuses, as [`outer`] does.
+    pub fn here() -> Result<Self, WallRefusal> {
+        Err(refusal())
+    }
+
+    /// One that was made before; always `None`.
+    pub fn at(_folder: &Path) -> Option<Self> {
+        None
+    }
+
+    /// The folder that has the number; never asked for here.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder that processes join it by.
+    pub fn entrance(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    /// Refuses, as [`outer`] does.
+    pub fn make(&self, _most: u64) -> Result<(), WallRefusal> {
+        Err(refusal())
+    }
+
+    /// Who is in it.
+    pub(in crate::process) fn members(&self) -> Vec<Process> {
+        Vec::new()
+    }
+
+    /// Removes what was never made.
+    pub fn remove(&self) {}
+
+    /// Removes what was left beside it.
+    pub fn remove_left(&self) {}
 }
 
 /// What a wall that stands would be; there is none here.
@@ -36,6 +87,8 @@ pub struct NeverWalled {
     pub outer: Child,
     /// PID 1 of the inside; always `None`.
     pub init: Option<u32>,
+    /// What stands of it.
+    pub stands: WallStands,
 }
 
 impl NeverWalled {

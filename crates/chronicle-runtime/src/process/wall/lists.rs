@@ -92,6 +92,18 @@ pub(super) const AGENTS: &[OwnFolders] = &[
     },
 ];
 
+/// What agents load of a project and run, beside what guards protect: settings name servers, plugins and formatters.
+pub(crate) const LOADED: &[&[&str]] = &[
+    &["opencode.json"],
+    &["opencode.jsonc"],
+    &[".opencode", "opencode.json"],
+    &[".opencode", "opencode.jsonc"],
+    &[".opencode", "tool"],
+    &[".opencode", "tools"],
+    // Of a project that is a home.
+    &[".config", "opencode"],
+];
+
 /// The logins of agents, below the user's home. Those of other agents than the one that works are hidden, each by its agent's name.
 pub(super) const LOGINS: &[(&str, &str)] = &[
     ("claude", ".claude/.credentials.json"),
@@ -99,6 +111,7 @@ pub(super) const LOGINS: &[(&str, &str)] = &[
     ("codex", ".codex/auth.json"),
     ("gemini", ".gemini/oauth_creds.json"),
     ("opencode", ".local/share/opencode/auth.json"),
+    ("opencode", ".local/share/opencode/mcp-auth.json"),
 ];
 
 /// Downloads of package managers and caches of compilers, below the user's home. They are made if they are missing, as the tools do.
@@ -194,7 +207,7 @@ pub(super) const SECRETS: &[Secret] = &[
     Secret::of("azure", &[".azure"]),
     Secret::of("gcloud", &[".config/gcloud"]),
     Secret::of("kube", &[".kube"]),
-    Secret::of("gh", &[".config/gh"]),
+    Secret::of("gh", &[".config/gh", ".config/hub"]),
     Secret::of("glab", &[".config/glab-cli"]),
     Secret::of("git", &[".git-credentials", ".config/git/credentials"]),
     Secret::of("netrc", &[".netrc"]),
@@ -228,7 +241,16 @@ pub(super) const SECRETS: &[Secret] = &[
     ),
     Secret::of(
         "models",
-        &[".cache/huggingface/token", ".huggingface", ".kaggle", ".config/github-copilot"],
+        &[
+            ".cache/huggingface/token",
+            ".huggingface",
+            ".kaggle",
+            ".config/github-copilot",
+            ".qwen/oauth_creds.json",
+            ".local/share/amp/secrets.json",
+            ".config/goose/secrets.yaml",
+            ".config/cursor/auth.json",
+        ],
     ),
     Secret::of("age", &[".config/age", ".age"]),
     Secret::of(
@@ -271,7 +293,9 @@ mod tests {
     #[test]
     fn definitions_know_the_names_of_all_that_is_hidden() {
         let logins = LOGINS.iter().map(|(agent, _)| *agent);
-        let names: Vec<&str> = SECRETS.iter().map(|secret| secret.name).chain(logins).collect();
+        let mut names: Vec<&str> = SECRETS.iter().map(|secret| secret.name).chain(logins).collect();
+        // Some have several places.
+        names.dedup();
         assert_eq!(names, OPENABLE);
     }
 }

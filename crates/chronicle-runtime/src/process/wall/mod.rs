@@ -18,6 +18,7 @@ mod linux;
 mod lists;
 mod refusal;
 mod usual;
+mod way;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,14 +27,19 @@ pub use chronicle_core::definition::walls::{WallFiles, WallNetwork as Network};
 use serde::{Deserialize, Serialize};
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{NeverWalled as Walled, init, outer, probe, raise, wall_command};
+pub use elsewhere::{
+    NeverGroup as Group, NeverWalled as Walled, init, outer, probe, raise, wall_command,
+};
 pub use end::{WallEnd, WallError};
 #[cfg(target_os = "linux")]
-pub use linux::{Walled, init, outer, probe, raise, wall_command};
+pub use linux::{Group, Walled, init, outer, probe, raise, wall_command};
+pub(crate) use lists::LOADED;
 pub use refusal::{WallRefusal, WallStep};
 pub use usual::{
     PlanError, ProjectGit, WallPlan, made_for, refuse_to_open, usual, usual_folder, whole,
 };
+
+pub use way::{PathWay, way_to};
 
 /// Exit code of a wall that was not put up. Nothing ran.
 pub const REFUSED: u8 = 125;
@@ -61,7 +67,7 @@ pub struct Wall {
     pub worked_in: Vec<PathBuf>,
     /// Whether there is a network.
     pub network: Network,
-    /// Most processes behind the wall; held by namespaces alone, and not for root.
+    /// Most processes behind the wall; held by namespaces alone, and for root by a [`Group`].
     pub processes: Option<u64>,
     /// Which layers it is made of.
     pub layers: WallLayers,
@@ -115,6 +121,8 @@ pub struct WallOrder {
     pub argv: Vec<OsString>,
     /// How long what it leaves running may take to end by itself, in milliseconds.
     pub grace_ms: u64,
+    /// Where the wall joins the group that limits its processes, if no other limit binds its user.
+    pub group: Option<OsString>,
 }
 
 /// What stands, told by whoever put it up.
@@ -143,8 +151,6 @@ pub struct WallProbe {
     pub stands: WallStands,
     /// Why each better one did not, the best one first.
     pub refusals: Vec<WallRefusal>,
-    /// Whether this is root, whom some limits do not bind.
-    pub is_root: bool,
 }
 
 /// Paths need not be UTF-8, and serde refuses those that are not.
@@ -177,7 +183,7 @@ mod tests {
     fn an_order_keeps_paths_that_are_no_text() {
         let odd = OsString::from_vec(b"/p/\xff\n".to_vec());
         let wall = Wall { writable: vec![odd.clone().into()], ..Wall::default() };
-        let order = WallOrder { wall, cwd: odd.clone(), argv: vec![odd], grace_ms: 1 };
+        let order = WallOrder { wall, cwd: odd.clone(), argv: vec![odd], grace_ms: 1, group: None };
         let line = serde_json::to_string(&order).unwrap();
         assert!(!line.contains('\n'));
         assert_eq!(serde_json::from_str::<WallOrder>(&line).unwrap(), order);

@@ -1,7 +1,6 @@
 //! Why a wall does not stand, in words that say what to do.
 
 use std::fmt;
-#[cfg(any(target_os = "linux", test))]
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +39,8 @@ pub enum WallStep {
     Loopback,
     /// The limit on processes.
     Processes,
+    /// The limit on processes that binds root.
+    Group,
     /// The second layer, which comes last.
     Landlock,
     /// The folder of the program.
@@ -67,8 +68,7 @@ const ENOSYS: i32 = 38;
 const E2BIG: i32 = 7;
 
 impl WallRefusal {
-    #[cfg(any(target_os = "linux", test))]
-    pub(super) fn new(step: WallStep, what: &str, error: &io::Error) -> Self {
+    pub(in crate::process) fn new(step: WallStep, what: &str, error: &io::Error) -> Self {
         Self { step, errno: error.raw_os_error(), text: format!("{what}: {error}") }
     }
 
@@ -86,6 +86,7 @@ impl WallRefusal {
             (WallStep::Namespaces, Some(EINVAL | ENOSYS)) => "this kernel has no user namespaces",
             (WallStep::Kinds, _) => "this machine allows no namespaces of one kind",
             (WallStep::Processes, _) => "a limit on processes is refused",
+            (WallStep::Group, _) => "no limit on processes holds for root",
             (WallStep::Loopback, Some(EPERM | EACCES)) => "AppArmor restricts user namespaces",
             (WallStep::Users | WallStep::Mounts, Some(EPERM | EACCES | EROFS)) => {
                 "this runs behind another wall, or AppArmor restricts user namespaces"
@@ -108,6 +109,9 @@ impl WallRefusal {
             (WallStep::Kinds, _) => "an administrator can raise that number by `sysctl`",
             (WallStep::Processes, _) => {
                 "in a container, start it with a seccomp profile that allows `prlimit64`"
+            }
+            (WallStep::Group, _) => {
+                "start Chronicle as an ordinary user, or where cgroups with `pids` can be made"
             }
             (WallStep::Namespaces, Some(EPERM)) => {
                 "in Docker, start the container with a seccomp profile that allows `unshare` and `mount`; on Debian, `sysctl kernel.unprivileged_userns_clone=1`"
@@ -156,6 +160,7 @@ mod tests {
             (WallStep::Namespaces, ENOSYS),
             (WallStep::Kinds, ENOSPC),
             (WallStep::Processes, EPERM),
+            (WallStep::Group, EROFS),
             (WallStep::Users, EPERM),
             (WallStep::Mounts, EPERM),
             (WallStep::Proc, EPERM),
@@ -174,6 +179,8 @@ mod tests {
             an administrator can raise that number by `sysctl`
             a limit on processes is refused (unshare: Operation not permitted (os error 1))
             in a container, start it with a seccomp profile that allows `prlimit64`
+            no limit on processes holds for root (unshare: Read-only file system (os error 30))
+            start Chronicle as an ordinary user, or where cgroups with `pids` can be made
             this runs behind another wall, or AppArmor restricts user namespaces (unshare: Operation not permitted (os error 1))
             on Ubuntu, give this program an AppArmor profile with `userns,`, or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`
             this runs behind another wall, or AppArmor restricts user namespaces (unshare: Operation not permitted (os error 1))

@@ -6,7 +6,8 @@ use chronicle_core::guard::GUARDS;
 use thiserror::Error;
 
 use super::lists::{
-    AGENTS, ALWAYS_WRITABLE, CACHE_FILES, CACHES, LOGINS, OpenIn, OwnFolders, SECRETS, Secret,
+    AGENTS, ALWAYS_WRITABLE, CACHE_FILES, CACHES, LOADED, LOGINS, OpenIn, OwnFolders, SECRETS,
+    Secret,
 };
 use super::{Network, Wall, WallFiles, WallLayers};
 
@@ -196,7 +197,8 @@ impl WallPlan<'_> {
 
     /// What guards a run, wherever it could be changed.
     fn read_only(&self) -> Vec<PathBuf> {
-        let guards = || GUARDS.iter().map(|names| names.iter().collect::<PathBuf>());
+        let all = || GUARDS.iter().chain(LOADED);
+        let guards = || all().map(|names| names.iter().collect::<PathBuf>());
         let mut all: Vec<PathBuf> = guards().map(|path| self.project.join(path)).collect();
         if let ProjectGit::Elsewhere { folder, common } = self.git {
             // A work tree's file says where its repository is. One that leads elsewhere brings settings that run programs.

@@ -86,7 +86,8 @@ fn put_up(outer: &UnixStream, order: &WallOrder) -> Result<WallStands, WallRefus
     if wall.network == Network::Off {
         loopback::up().at(WallStep::Loopback, "turning the loopback on")?;
     }
-    let processes = wall.processes.map_or(Ok(true), rights::limit_processes)?;
+    let limit = |most| rights::limit_processes(most, order.group.is_some());
+    let processes = wall.processes.map_or(Ok(true), limit)?;
     rights::give_up_all()?;
     let landlock_abi = second_layer(wall)?;
     rights::keep_to_itself()?;

@@ -64,7 +64,8 @@ fn granted(path: &Path, handled: BitFlags<AccessFs>) -> BitFlags<AccessFs> {
 
 /// The kernel's own settings are files of root: behind a wall it has no more rights than others, but it still owns them.
 pub(super) fn is_kept_from_root(path: &Path) -> bool {
-    path.starts_with("/proc") && rustix::process::getuid().is_root()
+    let is_kernels = path.starts_with("/proc") || path.starts_with("/sys");
+    is_kernels && rustix::process::getuid().is_root()
 }
 
 /// The error of the system is at the end of the chain.

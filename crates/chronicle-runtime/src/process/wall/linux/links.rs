@@ -1,6 +1,5 @@
 //! Links that workers may have left in the folders that they write.
 
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -10,10 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
 
-use crate::process::wall::{Wall, WallRefusal, WallStep};
-
-/// Most links that are followed on the way to one path; the kernel follows as many.
-const LINKS_MAX: usize = 40;
+use crate::process::wall::{Wall, WallRefusal, WallStep, way_to};
 
 /// Refuses what is writable by its name and lies elsewhere. A worker that may write the project can put a link to somebody's home in
 /// the place of a build folder, and a later phase may name that folder.
@@ -60,7 +56,7 @@ pub(super) fn place(wall: &Wall, path: &Path) -> Result<Option<Placed>, WallRefu
         }
     };
     // Without any link on the way, it lies where its name says.
-    let links = if real == path { Vec::new() } else { links_to(path) };
+    let links = if real == path { Vec::new() } else { way_to(path).links };
     let (mut is_linked, mut leaves) = (false, false);
     for folder in wall.writable.iter().chain(&wall.worked_in).filter(|_| !links.is_empty()) {
         let Ok(folder) = fs::canonicalize(folder) else { continue };
@@ -69,29 +65,6 @@ pub(super) fn place(wall: &Wall, path: &Path) -> Result<Option<Placed>, WallRefu
         leaves |= is_theirs && !real.starts_with(&folder);
     }
     Ok(Some(Placed { real, is_linked, leaves }))
-}
-
-/// Every link on the way to a path, by the place where it lies: one that a person made may lead to another that a worker made.
-fn links_to(path: &Path) -> Vec<PathBuf> {
-    let (mut links, mut here) = (Vec::new(), PathBuf::from("/"));
-    let parts = |path: &Path| path.components().rev().map(|it| it.as_os_str().to_owned()).collect();
-    let mut left: Vec<OsString> = parts(path);
-    while let Some(part) = left.pop() {
-        if part == ".." {
-            here.pop();
-            continue;
-        }
-        // The root and `.` stay where they are.
-        here.push(Path::new(&part).strip_prefix(".").unwrap_or(Path::new(&part)));
-        if let Ok(target) = fs::read_link(&here)
-            && links.len() < LINKS_MAX
-        {
-            links.push(here.clone());
-            here.pop();
-            left.extend(parts(&target) as Vec<OsString>);
-        }
-    }
-    links
 }
 
 /// What does not exist, is in what is no folder or may not be entered, or is a circle of links.

@@ -1,10 +1,12 @@
 //! How walls are put up on Linux.
 
+mod group;
 mod init;
 mod landlocked;
 mod line;
 mod links;
 mod loopback;
+mod mountinfo;
 mod mounts;
 mod outer;
 mod rights;
@@ -13,6 +15,7 @@ mod start;
 
 use std::io;
 
+pub use group::Group;
 pub use init::main as init;
 pub use outer::main as outer;
 pub use start::{Walled, probe, raise, wall_command};

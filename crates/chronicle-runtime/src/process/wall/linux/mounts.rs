@@ -3,12 +3,11 @@
 //! Every mount is read-only except for what is listed. A listed path is mounted on itself, so that it has flags of its own. Where
 //! lists nest, the deepest entry decides.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,12 +15,17 @@ use nix::mount::{MsFlags, mount};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::At as _;
+use super::group::Group;
 use super::landlocked::is_kept_from_root;
 use super::links::{Placed, leads_elsewhere, open_exactly, path_of, place};
+use super::mountinfo::{Mounted, mounted};
 use crate::process::wall::{Wall, WallRefusal, WallStep};
 
 /// What has mounts of its own already, or needs none.
 const TERMINALS: [&str; 3] = ["/dev/pts", "/dev/ptmx", "/dev/pts/ptmx"];
+
+/// Where groups of processes usually are.
+const GROUPS: &str = "/sys/fs/cgroup";
 
 /// What a listed path is; the later one wins if a path is in two lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,14 +45,6 @@ struct Entry {
 
 /// What is listed, parents before what is in them, each path once.
 struct Entries(Vec<Entry>);
-
-/// One mount as the kernel lists it.
-#[derive(Debug, PartialEq, Eq)]
-struct Mounted {
-    point: PathBuf,
-    flags: MsFlags,
-    kind: Vec<u8>,
-}
 
 /// What does not stand as it was asked for, for those who asked.
 pub(super) struct Put {
@@ -72,8 +68,23 @@ pub(super) fn put_up(wall: &Wall) -> Result<Put, WallRefusal> {
     entries.hide()?;
     cover_fresh(wall)?;
     entries.close_the_rest()?;
-    let replaceable = wall.read_only.iter().filter(|path| entries.is_replaceable(path));
+    let is_straight =
+        |path: &Path| entries.0.binary_search_by(|it| by_place(&it.path, path)).is_ok();
+    let linked = wall.read_only.iter().filter(|path| !is_straight(path));
+    let replaceable = linked.filter(|path| entries.is_replaceable(path));
     Ok(Put { missing, replaceable: replaceable.cloned().collect() })
+}
+
+/// What limits the processes of root is hidden from it: whoever can open the folder of another group starts processes in that, on a read-only
+/// mount too.
+fn groups_of_processes(wall: &Wall) -> Result<Vec<Entry>, WallRefusal> {
+    if !Group::is_wanted(wall) {
+        return Ok(Vec::new());
+    }
+    let table = fs::read("/proc/self/mountinfo").at(WallStep::Hidden, "reading mounts")?;
+    let points = mounted(&table).into_iter().filter(Mounted::counts_processes).map(|it| it.point);
+    let all = points.chain([PathBuf::from(GROUPS)]).filter(|path| path.is_dir());
+    Ok(all.map(|path| Entry { path, rule: Rule::Hidden, is_linked: false }).collect())
 }
 
 /// Covers folders with empty ones that can be written.
@@ -113,6 +124,12 @@ fn own_terminals() -> io::Result<()> {
         bind(&terminals.join("ptmx"), maker)?;
     }
     Ok(())
+}
+
+/// Parents before what is in them.
+fn by_place(one: &Path, other: &Path) -> Ordering {
+    let depth = |path: &Path| path.components().count();
+    depth(one).cmp(&depth(other)).then_with(|| one.cmp(other))
 }
 
 fn is_root() -> bool {
@@ -158,15 +175,14 @@ impl Entries {
                 None => {}
             }
         }
+        found.extend(groups_of_processes(wall)?);
         Ok((Self::sorted(found), missing))
     }
 
     fn sorted(mut found: Vec<Entry>) -> Self {
-        let depth = |entry: &Entry| entry.path.components().count();
         // The strictest of each path comes first, and is the one that is kept.
         found.sort_by(|one, other| {
-            let by_place = depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path));
-            by_place.then_with(|| other.rule.cmp(&one.rule))
+            by_place(&one.path, &other.path).then_with(|| other.rule.cmp(&one.rule))
         });
         found.dedup_by(|later, first| later.path == first.path);
         let all = Self(found);
@@ -279,7 +295,7 @@ impl Entries {
     fn close(&self, mounted: &Mounted) -> Result<(), WallRefusal> {
         let point = &mounted.point;
         let rule = self.rule(point);
-        if rule == Rule::Writable {
+        if rule == Rule::Writable && !mounted.counts_processes() {
             return Ok(());
         }
         // On a read-only mount devices can still be written to, and those of the machine belong to root. What hides a file is a device itself.
@@ -341,48 +357,8 @@ fn mount_with(point: &Path, flags: MsFlags, options: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the kernel's list: `36 35 98:0 /root /point options tags - kind source …`.
-fn mounted(table: &[u8]) -> Vec<Mounted> {
-    table.split(|byte| *byte == b'\n').filter_map(read_mount).collect()
-}
-
-fn read_mount(line: &[u8]) -> Option<Mounted> {
-    let mut fields = line.split(|byte| *byte == b' ');
-    let point = unescaped(fields.nth(4)?);
-    let flags = flags(fields.next()?);
-    let kind = fields.skip_while(|field| *field != b"-").nth(1)?.to_vec();
-    Some(Mounted { point, flags, kind })
-}
-
-/// A mount's own flags, which a remount must repeat: it may not take any back. Those about times are kept if none is named.
-fn flags(options: &[u8]) -> MsFlags {
-    let known = options.split(|byte| *byte == b',').map(|option| match option {
-        b"nosuid" => MsFlags::MS_NOSUID,
-        b"nodev" => MsFlags::MS_NODEV,
-        b"noexec" => MsFlags::MS_NOEXEC,
-        _ => MsFlags::empty(),
-    });
-    known.fold(MsFlags::empty(), MsFlags::union)
-}
-
-/// Blanks and the like are written as `\040`.
-fn unescaped(field: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let [first, after @ ..] = rest {
-        let code = after.get(..3).filter(|_| *first == b'\\');
-        let code =
-            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[3..] } else { after };
-    }
-    PathBuf::from(OsString::from_vec(bytes))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt as _;
-
     use super::*;
 
     fn entries(listed: &[(Rule, &str)]) -> Entries {
@@ -439,20 +415,5 @@ mod tests {
     fn the_strictest_list_wins_for_one_path() {
         let all = entries(&[(Rule::Writable, "/a"), (Rule::Hidden, "/a"), (Rule::ReadOnly, "/a")]);
         assert_eq!(all.0, [Entry { path: "/a".into(), rule: Rule::Hidden, is_linked: false }]);
-    }
-
-    #[test]
-    fn mounts_are_read_with_their_flags_and_odd_names() {
-        let table = b"36 35 98:0 /mnt1 /a\\040b\\134c rw,nosuid,noatime master:1 shared:2 - ext4 /dev/root rw\n\
-            37 36 0:5 / /proc rw,nosuid,nodev,noexec - proc proc rw\ntorn";
-        let mounts = mounted(table);
-        assert_eq!(mounts.len(), 2);
-        assert_eq!(mounts[0].point.as_os_str().as_bytes(), b"/a b\\c");
-        assert_eq!(
-            (mounts[0].flags, mounts[0].kind.as_slice()),
-            (MsFlags::MS_NOSUID, b"ext4".as_slice())
-        );
-        let all = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-        assert_eq!((mounts[1].flags, mounts[1].kind.as_slice()), (all, b"proc".as_slice()));
     }
 }

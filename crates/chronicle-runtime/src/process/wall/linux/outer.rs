@@ -26,7 +26,7 @@ use super::line::{
     WallReport, WallWord, WallWords, is_closed, let_go_of_output, receive, send, take_stdin,
 };
 use super::signals::{Signals, unblock};
-use super::{At as _, landlocked, links, rights};
+use super::{At as _, group, landlocked, links, rights};
 use crate::process::exec::{cannot_start, dies_with};
 use crate::process::order::own_executable;
 use crate::process::programs::find;
@@ -75,7 +75,10 @@ fn stand(
         .at(WallStep::Streams, "closing descriptors")?;
     refuse_folders(&stdin)?;
     links::make(&order.wall);
-    links::refuse_planted(&order.wall)?;
+    // With mounts, each is refused where it is mounted. It is not looked for twice.
+    if !order.wall.layers.namespaces {
+        links::refuse_planted(&order.wall)?;
+    }
     unblock().at(WallStep::Init, "signals")?;
     // Fails only for the leader of a process group, which a fresh child is not.
     let _ = setsid();
@@ -120,6 +123,8 @@ fn surround(
     order: &WallOrder,
     stdin: OwnedFd,
 ) -> Result<ExitCode, WallRefusal> {
+    // Before there is anything else of it: everything that is started from here on is counted.
+    order.group.as_deref().map_or(Ok(()), |group| group::join(group.as_ref()))?;
     leave(order.wall.network)?;
     // Asked for again: a change of credentials can take it back.
     if !dies_with(parent) {
@@ -166,6 +171,11 @@ fn leave(network: Network) -> Result<(), WallRefusal> {
     ];
     for (file, text) in maps {
         fs::write(file, text).at(WallStep::Users, file)?;
+    }
+    if user == 0 {
+        // Whoever has one can mount the groups of processes anew, and their files are root's. Where it is refused, the limit still
+        // holds: its number lies further up.
+        let _ = fs::write("/proc/sys/user/max_cgroup_namespaces", "0");
     }
     Ok(())
 }

@@ -1,5 +1,9 @@
 //! The rights that it takes to put a wall up, and how they are given away.
 
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
 use rustix::io::Errno;
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
@@ -11,6 +15,7 @@ use rustix::thread::{
 };
 
 use super::At as _;
+use crate::process::order::own_executable;
 use crate::process::wall::{WallRefusal, WallStep};
 
 /// Mounts, the loopback, and giving rights away.
@@ -68,12 +73,35 @@ pub(super) fn keep_to_itself() -> Result<(), WallRefusal> {
         .at(WallStep::Rights, "closing init to others")
 }
 
-/// Most processes and threads of this user in this user namespace. Returns false for root, whom the kernel does not hold to it.
-pub(super) fn limit_processes(most: u64) -> Result<bool, WallRefusal> {
+/// Most processes and threads of this user in this user namespace. Returns whether the kernel holds this user to it;
+/// true if a group limits them anyway.
+pub(super) fn limit_processes(most: u64, is_grouped: bool) -> Result<bool, WallRefusal> {
+    if is_grouped {
+        return Ok(true);
+    }
     // One more for init itself.
     let most = most.saturating_add(1);
     let most = getrlimit(Resource::Nproc).maximum.map_or(most, |hard| hard.min(most));
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     setrlimit(Resource::Nproc, limit).at(WallStep::Processes, "limit on processes")?;
-    Ok(!rustix::process::getuid().is_root())
+    if !rustix::process::getuid().is_root() {
+        return Ok(true);
+    }
+    binds(limit).at(WallStep::Processes, "limit on processes")
+}
+
+/// Whether a limit binds root, found by doing. It does not bind the machine's own, but it does bind one who is somebody else outside of
+/// a container.
+fn binds(limit: Rlimit) -> io::Result<bool> {
+    setrlimit(Resource::Nproc, Rlimit { current: Some(0), ..limit })?;
+    let mut command = Command::new(own_executable());
+    // It has nothing to do, and says so by its end alone.
+    command.arg0("chronicle").arg("wall-init").arg("nothing").stdin(Stdio::null());
+    let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    setrlimit(Resource::Nproc, limit)?;
+    match started {
+        Ok(mut child) => child.wait().map(|_| false),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) => Err(error),
+    }
 }

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use chronicle_core::definition::walls::PROCESSES_DEFAULT;
 
+use super::Group;
 use super::line::{WallReport, WallWord, has_come, send, send_aside};
 use crate::process::order::shell_argv;
 use crate::process::wall::{
@@ -183,12 +184,15 @@ fn own_end(status: ExitStatus) -> WallEnd {
 /// Finds out what this machine can do, by doing it: puts walls up around a shell that does nothing, the best one first. What settings
 /// say is not enough: containers and security modules refuse single steps. `folder` is some folder that can be written.
 pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
-    let is_root = rustix::process::getuid().is_root();
-    let (mut refusals, mut wanted) = (Vec::new(), Wanted::ALL);
+    let (mut refusals, mut wanted) = (Vec::<WallRefusal>::new(), Wanted::ALL);
     // Each round asks for less than the one before.
     loop {
         let refusal = match try_one(chronicle, folder, wanted) {
-            Ok(stands) => return WallProbe { stands, refusals, is_root },
+            Ok(stands) => {
+                // Another limit may bind who is called root here.
+                refusals.retain(|it| it.step != WallStep::Group || !stands.processes);
+                return WallProbe { stands, refusals };
+            }
             Err(refusal) => refusal,
         };
         wanted = wanted.less(refusal.step);
@@ -197,7 +201,7 @@ pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
             refusals.push(refusal);
         }
         if wanted.layers.is_nothing() {
-            return WallProbe { stands: WallStands::default(), refusals, is_root };
+            return WallProbe { stands: WallStands::default(), refusals };
         }
     }
 }
@@ -208,21 +212,28 @@ struct Wanted {
     layers: WallLayers,
     network: Network,
     processes: Option<u64>,
+    /// A group that limits processes, where it is needed.
+    group: bool,
 }
 
 impl Wanted {
-    const ALL: Self =
-        Self { layers: WallLayers::ALL, network: Network::Off, processes: Some(PROCESSES_DEFAULT) };
+    const ALL: Self = Self {
+        layers: WallLayers::ALL,
+        network: Network::Off,
+        processes: Some(PROCESSES_DEFAULT),
+        group: true,
+    };
 
     /// What is left to try once a step was refused.
     fn less(self, refused: WallStep) -> Self {
-        let Self { layers, network, .. } = self;
+        let Self { layers, network, group, .. } = self;
         let of_network = [WallStep::Loopback, WallStep::Namespaces, WallStep::Kinds];
         match refused {
             // A network of its own is a namespace too, and may be the only one that is refused.
             _ if network == Network::Off && of_network.contains(&refused) => {
                 Self { network: Network::On, ..self }
             }
+            WallStep::Group if self.group => Self { group: false, ..self },
             WallStep::Processes if self.processes.is_some() => Self { processes: None, ..self },
             WallStep::Proc if layers.own_proc => {
                 Self { layers: WallLayers { own_proc: false, ..layers }, ..self }
@@ -232,18 +243,42 @@ impl Wanted {
                 layers: WallLayers { namespaces: false, own_proc: false, ..layers },
                 network: Network::On,
                 processes: None,
+                group,
             },
-            _ => Self { layers: WallLayers::default(), network: Network::On, processes: None },
+            _ => {
+                Self { layers: WallLayers::default(), network: Network::On, processes: None, group }
+            }
         }
     }
 }
 
+/// A group for as long as a wall is tried.
+struct ProbingGroup(Group);
+
+impl Drop for ProbingGroup {
+    fn drop(&mut self) {
+        self.0.remove();
+    }
+}
+
+fn probing_group(most: u64) -> Result<ProbingGroup, WallRefusal> {
+    let group = Group::here()?;
+    group.remove_left();
+    group.make(most)?;
+    Ok(ProbingGroup(group))
+}
+
 fn try_one(chronicle: &Path, folder: &Path, wanted: Wanted) -> Result<WallStands, WallRefusal> {
-    let Wanted { layers, network, processes } = wanted;
+    let Wanted { layers, network, processes, .. } = wanted;
     let writable = vec![folder.to_owned()];
     let wall = Wall { writable, network, processes, layers, ..Wall::default() };
     let argv = shell_argv(&format!("exit {EXPECTED_CODE}"));
-    let order = WallOrder { wall, cwd: folder.into(), argv, grace_ms: 0 };
+    let group = match processes.filter(|_| wanted.group && Group::is_wanted(&wall)) {
+        Some(most) => Some(probing_group(most)?),
+        None => None,
+    };
+    let joined = group.as_ref().map(|group| group.0.entrance().into());
+    let order = WallOrder { wall, cwd: folder.into(), argv, grace_ms: 0, group: joined };
     let mut command = wall_command(chronicle);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let failed =

@@ -115,6 +115,13 @@ fn the_default_wall_is_made_of_the_lists() {
             /home/ann/project/.git/config.worktree
             /home/ann/project/.git/info/attributes
             /home/ann/project/.git/commondir
+            /home/ann/project/opencode.json
+            /home/ann/project/opencode.jsonc
+            /home/ann/project/.opencode/opencode.json
+            /home/ann/project/.opencode/opencode.jsonc
+            /home/ann/project/.opencode/tool
+            /home/ann/project/.opencode/tools
+            /home/ann/project/.config/opencode
             /home/ann/.claude
 
             hidden
@@ -158,6 +165,7 @@ fn the_default_wall_is_made_of_the_lists() {
             /home/ann/.config/gcloud
             /home/ann/.kube
             /home/ann/.config/gh
+            /home/ann/.config/hub
             /home/ann/.config/glab-cli
             /home/ann/.git-credentials
             /home/ann/.config/git/credentials
@@ -193,6 +201,10 @@ fn the_default_wall_is_made_of_the_lists() {
             /home/ann/.huggingface
             /home/ann/.kaggle
             /home/ann/.config/github-copilot
+            /home/ann/.qwen/oauth_creds.json
+            /home/ann/.local/share/amp/secrets.json
+            /home/ann/.config/goose/secrets.yaml
+            /home/ann/.config/cursor/auth.json
             /home/ann/.config/age
             /home/ann/.age
             /home/ann/.bash_history
@@ -217,6 +229,7 @@ fn the_default_wall_is_made_of_the_lists() {
             /home/ann/.codex/auth.json
             /home/ann/.gemini/oauth_creds.json
             /home/ann/.local/share/opencode/auth.json
+            /home/ann/.local/share/opencode/mcp-auth.json
 
             fresh
             /home/ann/.claude/shell-snapshots/

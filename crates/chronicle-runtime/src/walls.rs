@@ -177,9 +177,8 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
 /// Why what is asked for cannot be had here, or leaves an agent nothing to work with.
 fn asks_too_much(walls: &AttemptWalls, agent: &str) -> Option<String> {
     if walls.asked.require && !walls.namespaces {
-        return Some(missing(
-            "walls are required here (`walls.require`), and namespaces do not stand",
-        ));
+        let what = "walls are required here (`walls.require`), and namespaces do not stand";
+        return Some(format!("{what}: leave `--no-walls` out, or see `chronicle doctor`"));
     }
     if walls.network() == WallNetwork::Off && !walls.namespaces {
         return Some(missing("`network: off` needs namespaces, which do not stand here"));
@@ -289,6 +288,7 @@ impl Around<'_> {
         kept.extend(own::folders_of_agents(home));
         kept.extend(self.named_for_agents().into_iter().map(|(_, path, _)| path));
         kept.extend(home::config().iter().flat_map(|settings| own::in_settings(settings)));
+        kept.extend(home::state().iter().flat_map(|state| own::in_state(state)));
         kept.extend(own::in_project(works_in));
         // Whoever opened one of them by its name may have it replaced.
         let of_git = git.into_iter().flat_map(|git| ["hooks", "config"].map(|it| git.join(it)));
@@ -326,7 +326,13 @@ impl Around<'_> {
 
     /// Makes what the agent would make by itself at its first start: what does not exist can neither be opened nor protected.
     pub(crate) fn make_own(&self) -> io::Result<()> {
-        let folder = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
+        let named = |path: &Path, error: io::Error| {
+            io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+        };
+        let folder = |path: &Path| {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+            made.map_err(|error| named(path, error))
+        };
         let told = self.agent_folders();
         told.iter().try_for_each(|path| folder(path))?;
         let home = user_home();
@@ -341,7 +347,8 @@ impl Around<'_> {
                 folder(&path)?;
             } else if !path.exists() {
                 let is_json = path.extension().is_some_and(|it| it == "json");
-                std::fs::write(&path, if is_json { "{}\n" } else { "" })?;
+                std::fs::write(&path, if is_json { "{}\n" } else { "" })
+                    .map_err(|error| named(&path, error))?;
             }
         }
         Ok(())

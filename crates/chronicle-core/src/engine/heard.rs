@@ -220,7 +220,10 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
         }
         // Their events do not take the time, and no decision uses it. Kept, the whole input would have to be stored beside its
         // event.
-        AttemptReport::Session(_) | AttemptReport::Told(_) | AttemptReport::Idle => *active_ms = 0,
+        AttemptReport::Session(_)
+        | AttemptReport::OtherWalls
+        | AttemptReport::Told(_)
+        | AttemptReport::Idle => *active_ms = 0,
     }
 }
 

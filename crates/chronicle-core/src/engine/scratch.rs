@@ -45,6 +45,14 @@ impl<'a> Scratch<'a> {
             self.bodies.push(told.text);
             self.bodies.extend(told.rest);
         }
+        if let Event::AttemptRewalled(rewalled) = &mut event
+            && let Some((handed, told)) = handover::handed(state, rewalled.attempt)
+        {
+            rewalled.handover = Some(handed);
+            state.apply_event(cause, at, &Event::AttemptRewalled(rewalled.clone()));
+            self.bodies.push(told.text);
+            self.bodies.extend(told.rest);
+        }
         self.events.push(event);
     }
 

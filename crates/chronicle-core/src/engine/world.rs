@@ -154,6 +154,7 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
             }
         }
         AttemptReport::GuardUnproven { why } => proof::work_unproven(scratch, id, why),
+        AttemptReport::OtherWalls => walls::again(scratch, id),
         AttemptReport::WallHit { call, said } => walls::hit(scratch, id, call.as_deref(), said),
         AttemptReport::ToolEnded { call, ok } => {
             let call = call.clone();

@@ -150,6 +150,8 @@ pub enum AttemptReport {
         /// What is missing, for people.
         why: String,
     },
+    /// It was decided before this supervisor came, for other walls than this one puts up, and never began.
+    OtherWalls,
     /// A wall stopped something that it tried.
     WallHit {
         /// The agent's id of the call; `None` for a command of the workflow.

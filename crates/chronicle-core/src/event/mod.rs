@@ -53,7 +53,7 @@ pub use permission::{CallHeld, GrantScope, PermissionCall};
 pub use repair::LedgerRepaired;
 pub use snapshot::SnapshotUpdate;
 pub use start::{OnGate, RunStarted, SupervisorStarted};
-pub use walls::{AttemptWalls, RunWalls, WallsFound};
+pub use walls::{AttemptRewalled, AttemptWalls, RunWalls, WallsFound};
 
 /// One fact about a run. A line of the ledger holds the events of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +152,8 @@ pub enum Event {
         /// What is missing, for people.
         why: String,
     },
+    /// An attempt that has not begun gets other walls than it was decided with: those of the supervisor that starts it.
+    AttemptRewalled(AttemptRewalled),
     /// A wall stopped something that a worker tried.
     WallHit {
         /// The attempt behind that wall.
@@ -436,6 +438,7 @@ impl Event {
             | Self::FrameEnded { .. }
             | Self::AttemptStarted(_)
             | Self::GuardUnproven { .. }
+            | Self::AttemptRewalled(_)
             | Self::WallHit { .. }
             | Self::CommandEnded { .. }
             | Self::SignalAccepted { .. }

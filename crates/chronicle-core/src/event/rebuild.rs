@@ -234,6 +234,7 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
         Event::GuardUnproven { attempt, why } => {
             (*attempt, 0, AttemptReport::GuardUnproven { why: why.clone() })
         }
+        Event::AttemptRewalled(it) => (it.attempt, 0, AttemptReport::OtherWalls),
         Event::WallHit { attempt, call, said } => {
             (*attempt, 0, AttemptReport::WallHit { call: call.clone(), said: said.clone() })
         }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::ids::AttemptId;
 use crate::definition::walls::{PROCESSES_DEFAULT, WallFiles, WallNetwork, Walls};
+use crate::event::Handed;
 
 /// Which walls a machine can put up; found by putting one up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +69,19 @@ pub struct AttemptWalls {
     /// True if no limit on processes can be set, or it would bind nobody.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlimited: bool,
+}
+
+/// An attempt that has not begun gets other walls than it was decided with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptRewalled {
+    /// The attempt that has not begun.
+    pub attempt: AttemptId,
+    /// The walls around it; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walls: Option<Box<AttemptWalls>>,
+    /// What its worker is told instead; `None` for commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handed>,
 }
 
 impl AttemptWalls {

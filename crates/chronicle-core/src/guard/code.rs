@@ -4,8 +4,11 @@
 
 use std::fmt::Write as _;
 
+use super::aliases::{spelled_out, taken_names};
+use super::assembled;
 use super::escapes;
 use super::facts::Access;
+use super::foreign;
 use super::given::DATABASES;
 
 /// Most texts of one program that are looked at.
@@ -74,6 +77,11 @@ const RUNNERS: &[&str] = &[
     "pexpect",
     "IPC::",
     "Process.spawn",
+    "await $`",
+    "{$}",
+    "import sh;",
+    "import sh\n",
+    "from sh import",
 ];
 /// The same in languages where they are ordinary words.
 const SHELL_RUNNERS: &[&str] =
@@ -136,6 +144,7 @@ const REMOVERS: &[&str] = &[
     "from 'del'",
     "from \"del\"",
     "trash(",
+    "->remove",
 ];
 /// Words that write files, in code without blanks.
 const WRITERS: &[&str] = &[
@@ -170,6 +179,9 @@ const WRITERS: &[&str] = &[
     "chmod",
     "truncate",
     "File.write",
+    "IO.write",
+    "binwrite",
+    "copy_stream",
     "makedirs",
     "mkdir",
     "touch(",
@@ -235,6 +247,8 @@ const WRITERS: &[&str] = &[
     "outputFile",
     "ensureFile",
     "ensureDir",
+    ",?w",
+    ",?a",
 ];
 
 /// What can be told about a program.
@@ -244,6 +258,8 @@ pub(super) struct CodeSeen {
     pub(super) access: Access,
     /// Every text in it that may be a path.
     pub(super) paths: Vec<String>,
+    /// Paths that it may put together of its texts, where it changes any.
+    pub(super) assembled: Vec<String>,
     /// Why nobody can tell what it does.
     pub(super) doubt: Option<String>,
 }
@@ -255,7 +271,8 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let whole = code;
     let code = without.as_deref().unwrap_or(code);
     // Names that are imported, and those that are put together, count as if they were written out.
-    let spelled = format!("{code}\n{}", imported(code));
+    let own = spelled_out(code);
+    let spelled = format!("{code}\n{}\n{own}\n{}", imported(code), taken_names(code));
     let spelled = match with_parts_joined(code) {
         joined if joined == code => spelled,
         joined => format!("{spelled}\n{joined}"),
@@ -264,22 +281,15 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let mut paths = texts(whole);
     let dense: String = spelled.chars().filter(|letter| !letter.is_whitespace()).collect();
     let remover = has(REMOVERS);
-    let access = if remover.is_some() {
-        Access::Delete
-    } else if WRITERS.iter().any(|word| dense.contains(word))
-        || links(&dense)
-        || opens(&dense)
-        || makes_temporary(&dense)
-        || replaces(&dense)
-    {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = access_of(remover.is_some(), code, &dense);
+    let foreign = foreign::told(interpreter, code);
+    let access = foreign.as_ref().map_or(access, |it| it.access.max(access));
     // Whoever only looks for names uses none of those files.
     let is_listing = access == Access::Read && !CONTENTS.iter().any(|word| dense.contains(word));
     paths.retain(|text| !(is_listing && is_everything(text)));
+    let mut assembled = Vec::new();
     if access != Access::Read {
+        assembled = assembled::paths(code, &paths);
         paths.extend(landed(code));
     }
     let is_shell_like = ["perl", "ruby", "php", "awk", "gawk", "mawk", "tclsh", "lua"]
@@ -296,24 +306,55 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
         && paths.iter().any(|text| is_pipe(text));
     let ends_all = code.contains("process_iter")
         && [".kill(", ".terminate("].iter().any(|it| code.contains(it));
+    let runner = runner.or_else(|| foreign.as_ref()?.runner.as_ref());
     let runner = runner.copied().or(pipes.then_some("open")).or(ends_all.then_some("process_iter"));
     let runner =
         runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
     // What it removes is not in its text.
-    let unnamed = remover.filter(|_| paths.is_empty() || !removes_named(code)).map(|word| {
+    let remover = match &foreign {
+        Some(told) => told.unnamed,
+        None => remover.copied().filter(|_| paths.is_empty() || !removes_named(&own)),
+    };
+    let unnamed = remover.map(|word| {
         format!("its code uses `{}` on what is not in its text", word.trim_end_matches(['(', ' ']))
     });
-    // Where the home is stands nowhere in its text.
-    let at_home =
-        ["Path.home", "expanduser", "homedir(", "Dir.home", "getenv(\"HOME", "getenv('HOME"];
-    let at_home = at_home.iter().find(|word| access != Access::Read && code.contains(**word));
-    let unnamed = unnamed.or_else(|| {
-        at_home
-            .map(|word| format!("its code changes what `{}` leads to", word.trim_end_matches('(')))
-    });
+    let unnamed = unnamed.or_else(|| at_home(code).filter(|_| access != Access::Read));
     let too_many =
         (paths.len() >= TEXTS_MAX).then(|| "its code is too large to be looked at".to_owned());
-    CodeSeen { access, paths, doubt: runner.or(unnamed).or(too_many) }
+    let by_numbers = access != Access::Read && assembled::spells_by_numbers(&paths);
+    let by_numbers = by_numbers.then(|| "its code spells a name by numbers".to_owned());
+    let doubt = runner.or(unnamed).or(too_many).or(by_numbers);
+    CodeSeen { access, paths, assembled, doubt }
+}
+
+/// The most that code does, by its words.
+fn access_of(removes: bool, code: &str, dense: &str) -> Access {
+    if removes || replaces(dense) || removes_by_path(code) {
+        return Access::Delete;
+    }
+    let writes = WRITERS.iter().any(|word| dense.contains(word))
+        || links(dense)
+        || opens(dense)
+        || makes_temporary(dense);
+    if writes { Access::Write } else { Access::Read }
+}
+
+/// Why nobody knows what is changed where code asks for the home, which stands nowhere in its text.
+fn at_home(code: &str) -> Option<String> {
+    const WORDS: [&str; 10] = [
+        "Path.home",
+        "expanduser",
+        "homedir(",
+        "Dir.home",
+        "getenv(\"HOME",
+        "getenv('HOME",
+        "UserHomeDir",
+        "Getenv(\"HOME",
+        "user.home",
+        "home_dir(",
+    ];
+    let word = WORDS.iter().find(|word| code.contains(**word))?;
+    Some(format!("its code changes what `{}` leads to", word.trim_end_matches('(')))
 }
 
 /// What Python imports from its modules by name, with the modules: `from os import remove as r` is `os.remove(`.
@@ -330,12 +371,33 @@ fn imported(code: &str) -> String {
     all
 }
 
-/// `Path("a").replace("b")` moves a file. Of a text it is only another text.
+/// `Path("a").replace("b")` moves a file. Of a text it is only another text, and that takes two of them.
 fn replaces(dense: &str) -> bool {
-    dense.match_indices("Path(").any(|(at, word)| {
-        let inside = dense.get(at + word.len()..).and_then(|rest| rest.split_once(')'));
-        inside.is_some_and(|(_, after)| after.starts_with(".replace("))
-    })
+    let has_one = |(at, word): (usize, &str)| {
+        let (mut depth, mut quote) = (0_usize, None);
+        for letter in dense[at + word.len()..].chars() {
+            match (letter, quote) {
+                (_, Some(open)) if letter != open => {}
+                (_, Some(_)) => quote = None,
+                ('"' | '\'', None) => quote = Some(letter),
+                ('(' | '[' | '{', None) => depth += 1,
+                (')', None) if depth == 0 => return true,
+                (')' | ']' | '}', None) => depth = depth.saturating_sub(1),
+                (',', None) if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        false
+    };
+    dense.contains("Path(") && dense.match_indices(".replace(").any(has_one)
+}
+
+/// `Pathname("a").delete` of Ruby removes a file, without a word for that which others do not use.
+fn removes_by_path(code: &str) -> bool {
+    let is_called = [".delete(\"", ".delete('"].iter().any(|it| code.contains(it));
+    let is_path = ["Pathname", "Bun.file("].iter().any(|it| code.contains(it));
+    let is_taken = code.contains("Deno") && code.contains("remove");
+    is_called || is_taken || is_path && code.contains(".delete")
 }
 
 /// True if code uses the words or the variables that it is given.
@@ -378,7 +440,15 @@ fn landed(code: &str) -> Vec<String> {
         let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         format!("{}/{name}", to.trim_end_matches('/'))
     };
-    copies(code, &COPIERS).into_iter().map(place).collect()
+    let mut all: Vec<String> = copies(code, &COPIERS).into_iter().map(place).collect();
+    // Nobody knows what comes to lie where an archive is unpacked.
+    if ["extractall(", "unpack_archive(", ".x(", "extract("].iter().any(|it| code.contains(it)) {
+        let is_own = |it: &String| it.split('/').any(|name| name == ".git");
+        let mut folders = Vec::new();
+        put_texts(code, &mut folders);
+        all.extend(folders.iter().filter(|it| is_own(it)).map(|it| format!("{it}/config")));
+    }
+    all
 }
 
 /// Folders that code copies as a whole, and where to; archives are made of some and land nowhere.
@@ -622,7 +692,7 @@ fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
     let vacuums = dense.contains("vacuum") && dense.contains(" into ");
     let runner = runner.or(vacuums.then_some("vacuum into")).or(copies.then_some("copy"));
     let doubt = runner.map(|word| format!("its statements use `{}`", word.trim()));
-    CodeSeen { access: Access::Read, paths, doubt }
+    CodeSeen { access: Access::Read, paths, assembled: Vec::new(), doubt }
 }
 
 /// Texts in quotes of any kind that may be paths.

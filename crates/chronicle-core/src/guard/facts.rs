@@ -90,6 +90,8 @@ pub(super) struct Acts {
     pub(super) texts: Vec<String>,
     /// Programs among those that it would start which make links, or copies of links, and where each runs.
     pub(super) links: Vec<(Folder, Run)>,
+    /// True if it gets something from the network by itself, and not only by a script whose text it has.
+    pub(super) fetches: bool,
 }
 
 /// One program that would be started.

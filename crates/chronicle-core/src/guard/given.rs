@@ -61,12 +61,21 @@ pub(super) fn code_of(
 /// Everything that follows one of the options. Before the last of it every word must be known: it could be an option too.
 fn argument(run: &ProgramRun, options: &[&str]) -> Option<String> {
     let mut code: Vec<&str> = Vec::new();
-    let mut words = run.words.iter().skip(1);
+    let mut words = run.words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let Some(text) = word.known() else { break };
-        if is_option(text, options) {
-            code.push(words.next()?.known()?);
+        if !is_option(text, options) {
+            continue;
         }
+        if !text.starts_with('-') {
+            // A command, which has options of its own.
+            for word in words {
+                code.push(word.known()?);
+            }
+            break;
+        }
+        // What follows may be an option too: letters that end so may be the value of another one.
+        code.push(words.peek()?.known()?);
     }
     (!code.is_empty()).then(|| code.join("\n"))
 }

@@ -286,8 +286,7 @@ impl Judge<'_> {
     fn downloaded(&self) -> Option<&str> {
         let is_by =
             |reach: &Reach, names: &[&str]| names.iter().any(|name| reach.by.starts_with(name));
-        let gets = |run: &Run| ["curl", "wget", "fetch"].contains(&run.program());
-        let by_output = self.acts().iter().flat_map(|acts| &acts.runs).any(gets);
+        let by_output = self.acts().iter().any(|acts| acts.fetches);
         let got = |reach: &&Reach| {
             let is_output = by_output && is_by(reach, &[">", "&>", "tee"]);
             reach.access == Access::Write && (is_by(reach, &["curl", "wget"]) || is_output)

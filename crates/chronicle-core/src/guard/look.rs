@@ -263,6 +263,11 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
             let reach = Reach::of(seen.access, Word::Known(path), Some(start), place, interpreter);
             reaches.push(Reach { is_guess: true, ..reach });
         }
+        for path in seen.assembled {
+            let reach =
+                Reach::of(Access::Likely, Word::Known(path), Some(start), place, interpreter);
+            reaches.push(Reach { is_guess: true, ..reach });
+        }
         if seen.access.changes() && code::uses_arguments(text) {
             given_to_code(acts, interpreter, start, place, reaches);
         }

@@ -12,12 +12,15 @@
 //! `protected.rs` (what no rule may allow).
 
 pub mod acts;
+mod aliases;
+mod assembled;
 mod code;
 mod compiled;
 mod escapes;
 mod facts;
 mod fed;
 mod folders;
+mod foreign;
 mod given;
 mod globs;
 mod judge;

@@ -42,6 +42,11 @@ impl Sieve {
         Self { known_to_git, ..Self::default() }
     }
 
+    /// True if it takes only what has certain names.
+    pub(super) fn is_picky(&self) -> bool {
+        !self.only.is_empty()
+    }
+
     /// Takes only what has such a name, or another one that was named before.
     pub(super) fn take_only(&mut self, pattern: &str) {
         self.only.extend(alternatives(pattern));

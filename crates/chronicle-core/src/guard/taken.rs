@@ -68,7 +68,14 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     let fed = fed(command, &found.runs, &marked);
     let links = found.runs.iter().map(|it| (folder(&it.folder), run(it)));
     let links = links.filter(|(_, run)| makes_links(run)).collect();
-    Acts { runs, touches, deep, patches, unclear, code, fed, texts, links }
+    // What a script does that it writes and runs has the place of the command that runs it.
+    let fetches = found.runs.iter().any(|run| {
+        let here = command.get(run.span.start..run.span.end).unwrap_or(command);
+        let is_here = here.contains('$') || here.contains(&run.program);
+        let is_of_script = found.scripts.iter().any(|(_, text)| text.contains(&run.program));
+        ["curl", "wget", "fetch"].contains(&run.program.as_str()) && (is_here || !is_of_script)
+    });
+    Acts { runs, touches, deep, patches, unclear, code, fed, texts, links, fetches }
 }
 
 /// True if a text has a language look for parts in folders of the project, which it runs anyway.
@@ -126,7 +133,26 @@ fn is_usual_path(text: &str) -> bool {
             let rest = part.strip_prefix(start).unwrap_or(part);
             ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"].contains(&rest)
         });
-        local || system.contains(&part) || home.is_some_and(|rest| own.contains(&rest))
+        // Where a tool says that it is installed, and where systems install them.
+        let told = [
+            "$(go env GOPATH)/bin",
+            "$(go env GOROOT)/bin",
+            "$(npm bin)",
+            "$(npm prefix -g)/bin",
+            "$(brew --prefix)/bin",
+            "$(yarn global bin)",
+            "$(python3 -m site --user-base)/bin",
+        ];
+        let is_name = |it: char| it.is_ascii_alphanumeric() || "_-.@/".contains(it);
+        let is_installed = ["/opt/", "/usr/lib/", "/usr/local/"].iter().any(|start| {
+            let rest = part.strip_prefix(start).and_then(|rest| rest.strip_suffix("/bin"));
+            rest.is_some_and(|rest| rest.chars().all(is_name) && !rest.contains(".."))
+        });
+        local
+            || is_installed
+            || told.contains(&part)
+            || system.contains(&part)
+            || home.is_some_and(|rest| own.contains(&rest))
     };
     is_alone && value.split(':').all(is_usual)
 }

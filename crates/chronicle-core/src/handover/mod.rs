@@ -158,6 +158,7 @@ fn news(
         HandoverPart::text("Why you are here", why, 4_000, 19),
         newest("Answers to your questions", parts::answers(state, attempt), 3_000, 17),
         newest("Notes from people", parts::notes(state, attempt), 4_000, 16),
+        HandoverPart::text("Walls", parts::other_walls(state, attempt), 1_500, 14),
         HandoverPart::text(WAY_OUT, as_before(state, attempt, phase, first), 8_000, 21),
     ]
 }

@@ -7,7 +7,7 @@ use crate::base::limits::HANDOVER_SUMMARIES_MAX;
 use crate::base::quote::{cited, plain};
 use crate::event::claims::Claim;
 use crate::event::trees::FileChange;
-use crate::event::{Change, GateAnswer, Why};
+use crate::event::{AttemptStarted, AttemptWalls, Change, GateAnswer, Why};
 use crate::state::claims::is_shown_later;
 use crate::state::{Attempt, Frame, Note, Ran, State, Visit};
 use crate::words;
@@ -149,6 +149,26 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
         _ => "",
     };
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
+}
+
+/// The walls of a worker whose session goes on behind others than it was told of before.
+pub(super) fn other_walls(state: &State, attempt: &Attempt) -> String {
+    let intent = &attempt.intent;
+    let is_before =
+        |it: &&AttemptStarted| it.attempt < intent.attempt && it.session == intent.session;
+    let mut before = state.attempts.iter().rev().map(|it| &it.intent);
+    let before = before.find(is_before).map(|it| told_of(it.walls.as_deref()));
+    let now = told_of(intent.walls.as_deref());
+    match before {
+        Some(before) if before == now => String::new(),
+        Some(_) if now.is_empty() => words::NO_WALLS_NOW.to_owned(),
+        Some(_) => format!("They are others than before. {now}"),
+        None => now,
+    }
+}
+
+fn told_of(walls: Option<&AttemptWalls>) -> String {
+    walls.map(words::walls_told).unwrap_or_default()
 }
 
 /// The walls around the worker, if any stand.

@@ -74,6 +74,7 @@ impl Facts {
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::GuardUnproven { attempt, why } => self.work_unproven(*attempt, why),
+            Event::AttemptRewalled(rewalled) => self.rewall(rewalled),
             Event::WallHit { attempt, .. } => self.hit_wall(*attempt),
             Event::ToolCalled(called) => self.call_tool(cause, at, called),
             Event::ToolEnded { attempt, call, goes_on: true, active_ms, .. } => {

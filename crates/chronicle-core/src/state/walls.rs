@@ -3,7 +3,7 @@
 use super::{Attempt, Facts};
 use crate::base::ids::{AttemptId, Place};
 use crate::definition::walls::Walls;
-use crate::event::{AttemptWalls, Chore, WallsFound};
+use crate::event::{AttemptRewalled, AttemptWalls, Chore, WallsFound};
 
 impl Facts {
     /// What the machine of the supervisor that drives the run can do; `None` if nobody has looked.
@@ -12,10 +12,20 @@ impl Facts {
         later.or_else(|| Some(&self.run.as_ref()?.walls.as_ref()?.found))
     }
 
-    /// The walls around an attempt at a place; `None` where nobody has looked, or a person wanted none.
+    /// The walls around an attempt at a place; `None` where nobody has looked, or a person wanted none and none are required.
     pub(crate) fn walls_for(&self, place: &Place, chore: Option<&Chore>) -> Option<AttemptWalls> {
-        let found = self.walls_found().filter(|found| !found.off)?;
-        Some(AttemptWalls::new(self.walls_asked(place, chore), found))
+        let found = self.walls_found()?;
+        let asked = self.walls_asked(place, chore);
+        // Walls that are required are not given up by a flag: with none of them, nobody starts.
+        let is_given_up = found.off && !asked.require;
+        (!is_given_up).then(|| AttemptWalls::new(asked, found))
+    }
+
+    /// True if an attempt was decided for other walls than the supervisor of now puts up: with those of somebody else it must not start.
+    pub fn has_other_walls(&self, attempt: &Attempt) -> bool {
+        let intent = &attempt.intent;
+        let now = self.walls_for(&intent.place, intent.chore.as_ref());
+        now.as_ref() != intent.walls.as_deref()
     }
 
     fn walls_asked(&self, place: &Place, chore: Option<&Chore>) -> Walls {
@@ -33,6 +43,16 @@ impl Facts {
             // build.
             Some(_) => said.and(&Walls { files: None, ..phase.walls.clone() }),
         }
+    }
+
+    /// An attempt that has not begun gets other walls, and other words about them.
+    pub(super) fn rewall(&mut self, rewalled: &AttemptRewalled) {
+        self.change(rewalled.attempt, |attempt| {
+            attempt.intent.walls.clone_from(&rewalled.walls);
+            if rewalled.handover.is_some() {
+                attempt.intent.handover.clone_from(&rewalled.handover);
+            }
+        });
     }
 
     /// A worker ran into its wall.

@@ -67,7 +67,7 @@ pub use trees::{bytes, changes, files, lines_changed};
 pub use usage::{age, duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};
 pub use walls::walls_line;
-pub(crate) use walls::{wall_stopped, walls_told};
+pub(crate) use walls::{NO_WALLS_NOW, wall_stopped, walls_told};
 
 /// A run that goes round without anybody working.
 pub const TURNS_WITHOUT_WORK: &str = "the workflow loops without any work";

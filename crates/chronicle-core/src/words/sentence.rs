@@ -7,7 +7,7 @@ use super::gate::{answered, gate_opened, with_agent};
 use super::proof::works_unproven;
 use super::quote::{because, quote, saying};
 use super::said::unless_complete;
-use super::walls::wall_hit;
+use super::walls::{rewalled, wall_hit};
 use super::{
     budget, edge_taken, fallback, go_asked, loops, notice, permission, plain, position, said,
     trees, wait,
@@ -46,6 +46,7 @@ fn raw_sentence(event: &Event) -> String {
             format!("{attempt} works in session `{session}`")
         }
         Event::GuardUnproven { attempt, why } => works_unproven(*attempt, why),
+        Event::AttemptRewalled(it) => rewalled(it),
         Event::WallHit { attempt, said, .. } => wall_hit(*attempt, said),
         Event::ToolCalled(called) => tool_called(called),
         Event::ToolEnded { attempt, call, goes_on: true, .. } => {

@@ -4,12 +4,27 @@ use super::whole;
 use crate::base::ids::AttemptId;
 use crate::base::quote::plain;
 use crate::definition::walls::{WallFiles, WallNetwork};
-use crate::event::{AttemptWalls, WallsFound};
+use crate::event::{AttemptRewalled, AttemptWalls, WallsFound};
 
 /// A worker ran into its wall.
 pub(super) fn wall_hit(attempt: AttemptId, said: &str) -> String {
     format!("a wall stopped {attempt}: {}", whole(said))
 }
+
+/// An attempt gets other walls than it was decided with.
+pub(super) fn rewalled(rewalled: &AttemptRewalled) -> String {
+    let stand = |walls: &AttemptWalls| match (walls.namespaces, walls.landlock) {
+        (true, true) => "namespaces and Landlock",
+        (true, false) => "namespaces",
+        (false, true) => "Landlock alone",
+        (false, false) => "none, although they are required",
+    };
+    let walls = rewalled.walls.as_deref().map_or("none", stand);
+    format!("{} gets the walls of this supervisor: {walls}", rewalled.attempt)
+}
+
+/// What a worker is told whose session goes on without the walls that it was told of.
+pub(crate) const NO_WALLS_NOW: &str = "There are none around you any more. What your task and your rules say of files and commands holds as before.";
 
 /// What a worker is told about its walls; empty if none stand.
 pub(crate) fn walls_told(walls: &AttemptWalls) -> String {
@@ -57,10 +72,17 @@ fn files(walls: &AttemptWalls) -> String {
         WallFiles::Read => format!(
             "You can read the project, but you cannot change it, except for {more}. The temporary folder can be written."
         ),
-        WallFiles::Write => format!(
-            "You can change files in the project, in the temporary folder, in caches of package managers{and_more}. Everything else is \
-             read-only: `.chronicle`, `.git/config` and `.git/hooks` too."
-        ),
+        WallFiles::Write => {
+            let too = if walls.namespaces {
+                ": `.chronicle`, `.git/config` and `.git/hooks` too"
+            } else {
+                ""
+            };
+            format!(
+                "You can change files in the project, in the temporary folder, in caches of package managers{and_more}. \
+                 Everything else is read-only{too}."
+            )
+        }
     }
 }
 

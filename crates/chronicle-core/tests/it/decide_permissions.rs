@@ -371,7 +371,7 @@ fn how_far_a_yes_reaches_is_for_calls_alone() {
     assert_eq!(world.step(&person(answer)), Answer::Refused(why.to_owned()));
     let note = "only this once".to_owned();
     let yes = Command::Approve { gate: None, note, scope: None };
-    let said = "approved g1 at `work`, once";
+    let said = "approved g1 at `work`: this call, once";
     assert_eq!(world.step(&person(yes)), Answer::Accepted(said.to_owned()));
     let told: Vec<_> = world.state.due().iter().map(|due| format!("{:?}", due.action)).collect();
     assert!(told.iter().any(|it| it.contains("Note")), "what was added reaches it: {told:?}");

@@ -58,6 +58,40 @@ fn an_attempt_has_the_walls_of_settings_workflow_and_phase_together() {
 }
 
 #[test]
+fn an_attempt_that_was_decided_for_other_walls_gets_those_of_its_supervisor() {
+    let mut world = walled(WallsFound { off: true, ..all() }, Walls::default(), "");
+    assert_eq!(walls_of(&world, 1), None);
+    let (host, version) = ("here".to_owned(), "1".to_owned());
+    let walls = Some(all());
+    world.step(&report(Report::SupervisorStarted {
+        pid: 2,
+        host,
+        epoch: 0,
+        version,
+        notifies: false,
+        walls,
+    }));
+    let attempt = world.state.attempt(AttemptId(1)).unwrap();
+    assert!(world.state.has_other_walls(attempt));
+    let before = attempt.intent.handover.clone();
+    world.step(&about(AttemptId(1), AttemptReport::OtherWalls));
+    // It is the same attempt, which nobody stopped: only its walls are others, and what its worker is told of them.
+    assert_eq!(world.state.attempts.len(), 1);
+    let now = world.state.attempt(AttemptId(1)).unwrap();
+    assert!(now.ended.is_none() && !world.state.has_other_walls(now));
+    assert!(walls_of(&world, 1).is_some_and(|walls| walls.namespaces));
+    assert!(now.intent.handover != before && handover(&world.state, now).contains("## Walls"));
+    // Once it has begun, whoever reports that is too late.
+    let state = world.state.clone();
+    world.step(&about(AttemptId(1), AttemptReport::OtherWalls));
+    assert_eq!(world.state, state);
+    // What is required is asked for although a person wants none: then nobody can start.
+    let required = Walls { require: true, ..Walls::default() };
+    let world = walled(WallsFound { off: true, ..WallsFound::default() }, required, "");
+    assert!(walls_of(&world, 1).is_some_and(|walls| walls.asked.require && !walls.namespaces));
+}
+
+#[test]
 fn a_worker_is_told_its_walls_where_they_stand() {
     let told = |found: WallsFound| {
         let world = walled(found, Walls::default(), "");

@@ -26,10 +26,10 @@ use chronicle_core::event::trees::{
 };
 use chronicle_core::event::wait::{WaitBegan, WaitEnded, WaitKind};
 use chronicle_core::event::{
-    AttemptEnded, AttemptStarted, AttemptWalls, Break, Call, CallHeld, CallSum, Caller, Change,
-    Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event, FollowUp, FrameEntered, GateAnswer,
-    GateKind, GateOpened, GrantScope, Handed, Issues, Leave, LedgerRepaired, LeftPhase, Message,
-    Mover, Performer, PermissionCall, Question, RunStarted, SnapshotUpdate, StopCause,
+    AttemptEnded, AttemptRewalled, AttemptStarted, AttemptWalls, Break, Call, CallHeld, CallSum,
+    Caller, Change, Chore, Crash, CrashClass, Duty, EdgeTaken, End, Event, FollowUp, FrameEntered,
+    GateAnswer, GateKind, GateOpened, GrantScope, Handed, Issues, Leave, LedgerRepaired, LeftPhase,
+    Message, Mover, Performer, PermissionCall, Question, RunStarted, SnapshotUpdate, StopCause,
     SupervisorStarted, ToolCalled, ToolKind, Verdict, WallsFound, Why,
 };
 use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
@@ -340,6 +340,10 @@ fn of_work() -> impl Strategy<Value = Event> {
         (attempt(), text()).prop_map(|(attempt, why)| Event::GuardUnproven { attempt, why }),
         (attempt(), prop::option::of(text()), text())
             .prop_map(|(attempt, call, said)| Event::WallHit { attempt, call, said }),
+        (attempt(), any::<bool>()).prop_map(|(attempt, stands)| {
+            let walls = stands.then(Box::default);
+            Event::AttemptRewalled(AttemptRewalled { attempt, walls, handover: None })
+        }),
         (attempt(), [text(), text(), text()], called(), verdict, number()).prop_map(
             |(attempt, [call, tool, input], (sum, kind, by, command), verdict, active_ms)| {
                 Event::ToolCalled(ToolCalled {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,12 @@ pub(super) fn walled(
     let Raised { wall, env } = walls::around(walls, &around).map_err(cannot_start)?;
     if wall.is_some() {
         let is_own_used = env.values().any(|path| Path::new(path) == own_tmp);
-        let own = || DirBuilder::new().recursive(true).mode(0o700).create(&own_tmp);
+        let own = || {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&own_tmp);
+            made.map_err(|error| {
+                io::Error::new(error.kind(), format!("`{}`: {error}", own_tmp.display()))
+            })
+        };
         let made = if is_own_used { own() } else { Ok(()) }.and_then(|()| around.make_own());
         made.map_err(|error| {
             cannot_start(format!("a folder that its wall opens cannot be made: {error}"))
@@ -71,7 +77,9 @@ pub(super) fn program(context: &Context, work: &Work) -> Result<PathBuf, Box<End
         image::kept(&context.chronicle, &folder.join("bin")).map_err(|error| error.to_string())
     });
     kept.map_err(|why| {
-        cannot_start(format!("Chronicle's own program cannot be shown behind the wall: {why}"))
+        cannot_start(format!(
+            "Chronicle's own program cannot be shown behind the wall: {why}; `XDG_STATE_HOME` moves the folder"
+        ))
     })
 }
 

@@ -7,7 +7,7 @@ use chronicle_core::event::WallsFound;
 use crate::inbox::Asker;
 use crate::link;
 use crate::process::wall;
-use crate::process::{self, KeeperEnd, KeeperOrder};
+use crate::process::{self, KeeperEnd, KeeperOrder, image};
 use crate::project::Project;
 use crate::walls;
 
@@ -51,6 +51,14 @@ pub fn walls_found(asker: &Asker) -> WallsFound {
 /// Why no wall of this project can be told to open a path; `None` if it can. Definitions alone do not tell where the home is.
 pub fn unfit_to_open(path: &str, project: &Project) -> Option<String> {
     walls::unfit_to_open(path, project.root())
+}
+
+/// Why agents behind walls could not reach our own program; `None` if they can.
+pub fn unreachable_program() -> Option<String> {
+    let folder = crate::home::state()?.join("bin");
+    // What is not there yet is made by the first run.
+    let there = folder.ancestors().find(|it| it.is_dir())?;
+    image::is_fit(there).err().map(|error| error.to_string())
 }
 
 /// What of walls holds here, and why not more: found by putting some up around nothing. `folder` is one that can be written.

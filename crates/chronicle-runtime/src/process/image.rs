@@ -20,8 +20,11 @@ type FileStamp = (u64, u64, u64, i64, i64);
 
 /// A path of the image `chronicle` in that folder. It is made if it is not there, and checked if it is.
 pub(crate) fn kept(chronicle: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", folder.display()));
     let running = fs::metadata(chronicle)?;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(named)?;
+    is_fit(folder)?;
     let (dev, ino, len) = (running.dev(), running.ino(), running.len());
     let (s, ns) = (running.mtime(), running.mtime_nsec());
     let path = folder.join(format!("chronicle-{dev:x}-{ino:x}-{len:x}-{s:x}{ns:x}"));
@@ -30,9 +33,30 @@ pub(crate) fn kept(chronicle: &Path, folder: &Path) -> io::Result<PathBuf> {
     }
     // What has that name and is something else was put there by somebody else.
     let _ = fs::remove_file(&path);
-    make(chronicle, &path)?;
+    make(chronicle, &path).map_err(named)?;
     forget_old(folder);
     Ok(path)
+}
+
+/// Fails where no program could be started from a folder.
+pub(crate) fn is_fit(folder: &Path) -> io::Result<()> {
+    if runs_programs(folder) {
+        return Ok(());
+    }
+    let why = "is on a file system that is mounted `noexec`, and starts no programs";
+    Err(io::Error::other(format!("`{}` {why}", folder.display())))
+}
+
+/// Whether programs in a folder can be started. Where that cannot be told, the start itself tells.
+#[cfg(target_os = "linux")]
+fn runs_programs(folder: &Path) -> bool {
+    let noexec = rustix::fs::StatVfsMountFlags::NOEXEC;
+    !rustix::fs::statvfs(folder).is_ok_and(|about| about.f_flag.contains(noexec))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn runs_programs(_folder: &Path) -> bool {
+    true
 }
 
 /// A second name where the file system allows it, else a copy.

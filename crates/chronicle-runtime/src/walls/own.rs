@@ -91,6 +91,13 @@ pub(super) fn in_settings(settings: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The links in what Chronicle keeps of the user's: trust, anchors, its own program.
+pub(super) fn in_state(state: &Path) -> Vec<PathBuf> {
+    let (mut found, mut left) = (Vec::new(), ENTRIES_MAX);
+    links_in(state, 1, &mut left, &mut found);
+    found
+}
+
 /// What the links in folders of agents lead to: their settings may lie with other settings of the person, in a project of their own. What
 /// the agent that works needs of its own folder is said elsewhere.
 pub(super) fn led_to_by_agents(home: &Path, working: &str) -> Vec<PathBuf> {

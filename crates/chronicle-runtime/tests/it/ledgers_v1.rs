@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 35] = [
+const STORIES: [(&str, &str, &str); 36] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -180,6 +180,11 @@ const STORIES: [(&str, &str, &str); 35] = [
         "walls",
         "{name: Walls, phases: {plan: {next: [build]}, build: {walls: {files: read, paths: [target]}}}}",
         "plan: session s; go build\nbuild: session b; wall Read-only file system; tool read; tool-end c3; go done\nwalls: stand",
+    ),
+    (
+        "walls_after_all",
+        "{name: Walls, phases: {plan: {}}}",
+        "plan: other-walls; session s; go done\nwalls: stand",
     ),
     (
         "trees",

@@ -103,6 +103,7 @@ impl Move {
             // A command that nobody was asked about.
             "ran" => unasked(&call, rest),
             "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
+            "other-walls" => AttemptReport::OtherWalls,
             "wall" => AttemptReport::WallHit { call: None, said: rest.to_owned() },
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },

@@ -25,7 +25,7 @@ use crate::terminal;
     after_help = "Examples:
   chronicle approve                the only run that waits, its only gate
   chronicle approve 5f3a9c1e g2
-  chronicle approve 5f3a9c1e g3 --for phase   a tool call, and every one like it at this visit"
+  chronicle approve 5f3a9c1e g3 --for phase   this exact tool call, as often as it is made at this visit"
 )]
 pub(super) struct ApproveArgs {
     /// The run and the gate, as `chronicle status` shows them; each can be omitted if there is only one

@@ -71,13 +71,22 @@ fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{2e80}'..='\u{2fff}' | '\u{3041}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Words of a line; a number and its unit are one.
+/// Words of a line. A number and its unit are one, and so is what stands in backticks: a command that is broken in two would be another
+/// one where it is pasted.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
+    let mut left = line.matches('`').count();
+    let mut is_open = false;
     for word in line.split(' ') {
-        match words.last_mut().filter(|before| is_number(before) && is_unit(word)) {
-            Some(number) => *number = format!("{number} {word}"),
+        let joins = |before: &&mut String| is_open || is_number(before) && is_unit(word);
+        match words.last_mut().filter(joins) {
+            Some(before) => *before = format!("{before} {word}"),
             None => words.push(word.to_owned()),
+        }
+        for _ in word.matches('`') {
+            left -= 1;
+            // One that nothing closes is a letter like any other.
+            is_open = !is_open && left > 0;
         }
     }
     words
@@ -125,6 +134,20 @@ mod tests {
     fn a_number_stays_with_its_unit() {
         assert_eq!(wrapped("1 attempt, 17 ms, 1 file", 14), "1 attempt,\n    17 ms, 1\n    file");
         assert_eq!(wrapped("it took 3 min 20 s.", 16), "it took 3 min\n    20 s.");
+    }
+
+    #[test]
+    fn a_command_is_not_broken_in_two() {
+        assert_eq!(
+            wrapped("type `ln -s a b`, then go on", 18),
+            "type `ln -s a b`,\n    then go on"
+        );
+        assert_eq!(wrapped("then type `ln -s a b` now", 18), "then type\n    `ln -s a b`\n    now");
+        assert_eq!(wrapped("type `ln -s aa bb cc` now", 12), "type\n    `ln -s aa bb cc`\n    now");
+        assert_eq!(
+            wrapped("a lone ` and words after it", 12),
+            "a lone ` and\n    words\n    after it"
+        );
     }
 
     #[test]

@@ -293,6 +293,51 @@ fn walls_that_are_required_are_not_done_without() {
     assert!(said.stderr.contains("leave `--no-walls` out"), "{}", said.stderr);
 }
 
+/// A command that decides on the next attempt while nobody drives the run decides nothing about its walls: whoever drives it does.
+#[test]
+fn needs_namespaces_walls_are_those_of_the_supervisor_that_starts_an_attempt() {
+    for who in Who::all() {
+        let session = Session::of(who);
+        let outside = session.project().parent().unwrap().join("outside");
+        fs::create_dir_all(&outside).unwrap();
+        let tries = "echo x > ../outside/$(ls ../outside | wc -l); false";
+        let walls = |walls: &str| {
+            format!(
+                "{{name: W, {walls}phases: {{work: {{run: command, commands: ['{tries}'], next: [done]}}}}}}"
+            )
+        };
+        session.write(".chronicle/workflows/main.yaml", walls(""));
+        session.write(".chronicle/workflows/strict.yaml", walls("walls: {require: true}, "));
+        let written = || fs::read_dir(&outside).unwrap().count();
+        session.chronicle(&["run", "main", "x"]);
+        assert_eq!(written(), 0);
+        // Decided while walls stood, and started without them, as asked; then the other way round.
+        for (resume, expected) in [
+            (&["resume", "--no-walls"][..], 1),
+            (&["resume"], 1),
+            (&["resume", "--no-walls"], 2),
+            (&["resume"], 2),
+        ] {
+            session.chronicle(&["retry"]).exits(0);
+            session.chronicle(resume);
+            assert_eq!(written(), expected, "{resume:?}");
+        }
+        session.chronicle(&["retry"]).exits(0);
+        session.chronicle(&["resume", "--no-walls"]);
+        session.chronicle(&["cancel"]).exits(0);
+        let before = written();
+        // What is required is not given up by a flag of a later command.
+        session.chronicle(&["run", "strict", "x"]);
+        for _ in 0..2 {
+            session.chronicle(&["retry"]).exits(0);
+            session.chronicle(&["resume", "--no-walls"]);
+        }
+        assert_eq!(written(), before);
+        let log = session.chronicle(&["log"]).stdout;
+        assert!(log.contains("walls are required here"), "{log}");
+    }
+}
+
 #[test]
 fn needs_namespaces_a_worker_is_told_its_walls_and_cannot_pose_as_a_person() {
     for who in Who::all() {

@@ -160,7 +160,9 @@ fn needs_namespaces_a_folder_of_dotfiles_is_a_project_like_others() {
 
 #[test]
 fn needs_namespaces_what_agents_load_is_not_reached_by_a_workers_link() {
-    let tries: [&[(&str, &str)]; 5] = [
+    let tries: [&[(&str, &str)]; 7] = [
+        &[("project/t", "/real"), ("home/.local/state/chronicle/trust", "/project/t")],
+        &[("home/.local/state/chronicle/bin", "/project/none")],
         &[("project/s", "/real/k"), ("home/.claude/settings.json", "/project/s")],
         &[("project/h", "/real"), ("home/.claude/hooks", "/project/h")],
         &[("home/.pi/agent/extensions", "/project/h")],

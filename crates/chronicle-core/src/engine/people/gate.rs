@@ -79,7 +79,7 @@ fn answer_approval(
     }
     let said = if answer == GateAnswer::Rejected { "rejected" } else { "approved" };
     let reach = if let GateAnswer::Allowed(scope) = &answer {
-        format!(", {}", words::reach(*scope))
+        format!(": this call, {}", words::reach(*scope))
     } else {
         String::new()
     };

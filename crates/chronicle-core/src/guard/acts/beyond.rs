@@ -22,7 +22,9 @@ impl Walker<'_> {
         // `less +!command`.
         if matches!(name, "less" | "more" | "emacs") {
             for operand in &found.operands {
-                if operand.begins().starts_with('+') {
+                // `+G` goes to the end, and `+F` stays there.
+                let is_place = matches!(operand.known(), Some("+G" | "+F" | "+g"));
+                if operand.begins().starts_with('+') && !is_place {
                     self.doubt(
                         DoubtKind::Code,
                         &format!("`{name}` is given commands of its own"),

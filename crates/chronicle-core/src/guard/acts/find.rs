@@ -108,7 +108,12 @@ impl Walker<'_> {
                     let is_end = |field: &Field| matches!(field.known(), Some(";" | "+"));
                     let end = rest.iter().position(is_end).unwrap_or(rest.len());
                     let command = rest.get(..end).unwrap_or_default();
+                    let tests: Vec<&str> =
+                        words.iter().map(|it| it.known().unwrap_or_default()).collect();
+                    let is_picky = !tests.iter().any(|it| ["-o", "-or", ","].contains(it));
+                    self.picking = Some(super::sieve_of_find(&tests, is_picky));
                     self.executed(command, roots, name.ends_with("dir"), state, call);
+                    self.picking = None;
                     rest = rest.get(end + 1..).unwrap_or_default();
                 }
                 "fprint" | "fprint0" | "fls" => {
@@ -207,7 +212,7 @@ impl Walker<'_> {
         let inner = words.get(at + 1..).unwrap_or_default();
         command.extend(inner.iter().take_while(|it| it.known() != Some(";")).cloned());
         let has_mark = command.iter().any(|it| it.known().is_some_and(|it| it.contains('{')));
-        let found = super::output::listed("fd", before)
+        let found = super::listings::listed("fd", before)
             .map_or_else(Field::unknown, |it| Field::of(Piece::Listed(it)));
         for field in &mut command {
             let Some(text) = field.known().filter(|text| text.contains('{')) else { continue };

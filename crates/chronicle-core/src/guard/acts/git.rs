@@ -409,6 +409,7 @@ impl Walker<'_> {
                         self.touches("rd", path, state, "git", call);
                     }
                     self.touches("w", last, state, "git", call);
+                    self.copied(before, last, state, call.span);
                     // Into hooks and settings it does not write as its own.
                     self.landed("git mv", before, last, state, call, &Put::default());
                 }

@@ -57,7 +57,9 @@ impl Walker<'_> {
         for set in sets {
             self.set(set, state);
         }
+        self.recent.clear();
         let ways = self.aliased(&fields, state, call);
+        self.carried(&fields, state, &own);
         // Some shells keep what stands before one of these.
         let keeps =
             fields.first().and_then(Field::known).is_none_or(super::builtins::keeps_variables);
@@ -294,6 +296,8 @@ impl Walker<'_> {
             self.calls.push((lost_mark(name), Vec::new()));
         }
         self.calls.push((name.to_owned(), given));
+        let around = self.sinks.len();
+        self.gathers(call.redirections, state);
         let before = std::mem::replace(&mut state.arguments, arguments);
         let escapes = std::mem::take(&mut self.escapes);
         let mut ends: Option<State> = None;
@@ -314,6 +318,7 @@ impl Walker<'_> {
         if let Some(ends) = ends {
             *state = ends;
         }
+        self.sinks.truncate(around);
         // `return` ends the function only.
         state.arguments = before;
         self.escapes = escapes;

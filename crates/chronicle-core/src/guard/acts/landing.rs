@@ -60,6 +60,9 @@ impl Walker<'_> {
         let is_exact = !links && found.has(&["T", "no-target-directory"]);
         for folder in folders.into_iter().chain(last) {
             self.copied(from, folder, state, call.span);
+            if links || name == "ln" {
+                self.named_again(from, folder, state);
+            }
             if is_exact {
                 // All that lies in a source that is a folder lands in the target.
                 if what != PutWhat::File {

@@ -6,10 +6,10 @@
 //! The work is bounded; what lies beyond the bound is a [`Doubt`] too.
 //!
 //! `walk.rs` goes over commands, `loops.rs` over those that run sometimes or often; `state.rs` is what is known on the way, `record.rs`
-//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs` and `installed.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
+//! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs`, `installed.rs` and `listings.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `imports.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs` and `special.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
@@ -28,10 +28,12 @@ mod imports;
 mod installed;
 mod invoke;
 mod landing;
+mod listings;
 mod loops;
 mod making;
 mod meant;
 mod modules;
+mod moved;
 mod multiplexer;
 mod number;
 mod options;
@@ -47,14 +49,17 @@ mod recipes;
 mod record;
 mod redirect;
 mod remote;
+mod renamed;
 mod runners;
 mod sed;
 mod shells;
 mod special;
 mod split;
+mod started;
 mod state;
 mod table;
 mod tasks;
+mod unpacked;
 mod value;
 mod variables;
 mod walk;

@@ -32,7 +32,8 @@ impl Read {
 }
 
 /// Options that take a value: one letter or a long name each, with what the value is after a colon. `-:abc` lists letters, and
-/// `name:-` is a long name, that take none.
+/// `name:-` is a long name, that take none. A letter may take only what is glued to it, and less than all of that: `#` digits, `1` one
+/// letter, `U` letters for streams, `*` the rest of the word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Valued(pub(super) &'static str);
 
@@ -141,13 +142,22 @@ fn whole_name(name: &str, valued: Valued) -> String {
 /// Letters after one dash; how many more arguments they take.
 fn cluster(field: &Field, next: Option<&Field>, valued: Valued, read: &mut Read) -> usize {
     let text = field.begins();
+    let mut from = 0;
     for (index, letter) in text.char_indices().skip(1) {
-        let name = letter.to_string();
-        if valued.kind(&name).is_none() {
-            read.options.push((name, None));
+        if index < from {
             continue;
         }
+        let name = letter.to_string();
+        let Some(kind) = valued.kind(&name) else {
+            read.options.push((name, None));
+            continue;
+        };
         let end = index + letter.len_utf8();
+        if let Some(length) = glued(kind, text.get(end..).unwrap_or_default()) {
+            read.options.push((name, None));
+            from = end + length;
+            continue;
+        }
         if end < text.len() || !field.is_known() {
             read.options.push((name, Some(field.after(end))));
             return 0;
@@ -159,4 +169,45 @@ fn cluster(field: &Field, next: Option<&Field>, valued: Valued, read: &mut Read)
         read.has_unknown = true;
     }
     0
+}
+
+/// How much of what is glued to a letter belongs to it; `None` if a value of it may be the next word.
+fn glued(kind: &str, rest: &str) -> Option<usize> {
+    let while_in = |is_in: fn(char) -> bool| rest.find(|it| !is_in(it)).unwrap_or(rest.len());
+    Some(match kind {
+        "*" => rest.len(),
+        "1" => rest.chars().next().map_or(0, char::len_utf8),
+        "U" => while_in(|it| it.is_ascii_digit() || "IOEioADSLa".contains(it)),
+        // `-W:name`, `-0xff`.
+        "#" if rest.starts_with(':') => rest.len(),
+        "#" if rest.starts_with('x') => {
+            1 + rest[1..].find(|it: char| !it.is_ascii_hexdigit()).unwrap_or(rest.len() - 1)
+        }
+        "#" => while_in(|it| it.is_ascii_digit()),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_take_only_what_is_glued_to_them() {
+        let valued = Valued("e:c l:# 0:# C:U i:* F:*");
+        for (word, letters, has_value) in [
+            ("-lne", "lne", true),
+            ("-0777pi", "0pi", false),
+            ("-CSDpe", "Cpe", true),
+            ("-pie", "pi", false),
+            ("-F:", "F", false),
+            ("-0xffe", "0", false),
+        ] {
+            let (found, _) = read(&[Field::text(word), Field::text("x")], valued, true);
+            let names: String = found.options.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, letters, "{word}");
+            let value = found.options.last().and_then(|(_, value)| value.clone());
+            assert_eq!(value.is_some(), has_value, "{word}");
+        }
+    }
 }

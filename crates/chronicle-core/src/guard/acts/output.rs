@@ -1,21 +1,18 @@
 //! What commands print, where that can be known: texts, numbers, folders, and names of files below places that the command names.
 
 use super::invoke::base;
-use super::options::{Valued, read};
+use super::listings::{is_telling, listed, narrowed, shown};
 use super::state::State;
 use super::value::{Field, Listing, Piece, Value};
 use super::walk::{Input, Walker};
-use super::{CommandWord, KnownToGit, Sieve, TouchKind};
+use super::{Sieve, TouchKind};
 use crate::base::bash::tree::{Command, Redirection, Script, What};
 
 /// Where `mktemp` and others put files for a while.
 pub(super) const TEMP: &str = "/tmp";
 
-/// Options with values of programs that search files.
-const SEARCH: &str = "e f:r A B C m d D regexp file:r max-count after-context before-context context include exclude exclude-from:r exclude-dir g glob iglob \
-    t type T type-not j threads M max-columns E encoding sort max-depth extension x: X:";
 /// Tests of `find` by names.
-const NAME_TESTS: [&str; 8] =
+pub(super) const NAME_TESTS: [&str; 8] =
     ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
 
 impl Walker<'_> {
@@ -194,13 +191,21 @@ impl Walker<'_> {
         by: &str,
         span: super::ByteSpan,
     ) {
+        if kind == TouchKind::Write {
+            self.changed_in(listing, by, state);
+        }
         // Whoever removes all that is found below a place removes the place.
         let is_whole = matches!(kind, TouchKind::Delete | TouchKind::Meta) && !listing.is_picky;
         for root in &listing.roots {
             self.touch_at(kind, &Field::text(root), state, by, span, !is_whole);
         }
+        for path in &listing.picked {
+            self.touch_at(kind, path, state, by, span, true);
+        }
         let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
-        if kind == TouchKind::Read || changes {
+        // What git is told to put back is what it says was changed.
+        let is_put_back = by == "git" && kind == TouchKind::Write && listing.is_picky;
+        if (kind == TouchKind::Read || changes) && !is_put_back {
             self.deep_listed(kind, listing, state, by);
         }
         for name in listing.names.iter().filter(|_| changes) {
@@ -285,31 +290,6 @@ fn is_number_format(text: &str) -> bool {
     digits.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// `ls` of patterns, which prints what they find.
-fn shown(name: &str, words: &[Field]) -> Option<Listing> {
-    if name != "ls" {
-        return None;
-    }
-    let (options, operands): (Vec<&Field>, Vec<&Field>) =
-        words.iter().partition(|it| it.begins().starts_with('-'));
-    let is_usual = |it: &&Field| {
-        it.known().is_some_and(|text| text.chars().all(|letter| "-1trSvd".contains(letter)))
-    };
-    let root = |it: &&Field| match it.pieces.as_slice() {
-        [Piece::Text(before), Piece::Glob(_), rest @ ..] => {
-            let is_one =
-                rest.iter().all(|it| matches!(it, Piece::Text(text) if !text.contains('/')));
-            let folder = before.rfind('/').map_or(".", |at| &before[..=at]);
-            is_one.then(|| folder.to_owned())
-        }
-        [Piece::Glob(_), Piece::Text(end)] if !end.contains('/') => Some(".".to_owned()),
-        _ => None,
-    };
-    let roots: Option<Vec<String>> = operands.iter().map(root).collect();
-    let roots = roots.filter(|roots| !roots.is_empty() && options.iter().all(is_usual))?;
-    Some(Listing { roots, is_picky: true, names: Vec::new(), sieve: None, is_read: false })
-}
-
 /// The path that `mktemp` makes, with its letters to be filled in.
 fn temporary(words: &[&str]) -> Option<String> {
     let is_flag =
@@ -341,25 +321,6 @@ fn takes_output(redirection: &Redirection) -> bool {
     is_output && redirection.number != Some(2)
 }
 
-/// What is handed on of names of files: `grep -v word` leaves out those with the word in them.
-fn narrowed(input: &Input, name: &str, words: &[Field]) -> Input {
-    let mut input = input.clone();
-    let is_grep = ["grep", "egrep", "fgrep", "rg"].contains(&name);
-    let known: Vec<&str> = words.iter().filter_map(Field::known).collect();
-    let is_not = known.iter().any(|it| it.starts_with('-') && it.contains('v'));
-    let word = known.iter().find(|it| !it.starts_with('-'));
-    let is_plain = |word: &&&str| {
-        word.chars().all(|letter| letter.is_alphanumeric() || "_-/".contains(letter))
-    };
-    if let Input::Listed(listing) = &mut input
-        && let Some(sieve) = &mut listing.sieve
-        && let Some(word) = word.filter(is_plain).filter(|_| is_grep && is_not)
-    {
-        sieve.leave_out(&format!("*{}*", word.trim_matches('/')));
-    }
-    input
-}
-
 /// True for a program that hands on some lines as they are.
 fn passes(name: &str, words: &[Field]) -> bool {
     let known: Option<Vec<&str>> = words.iter().map(Field::known).collect();
@@ -383,22 +344,8 @@ fn passes(name: &str, words: &[Field]) -> bool {
     }
 }
 
-/// A word that is known, or a pattern.
-fn text_of(word: &Field) -> Option<String> {
-    match word.to_word() {
-        CommandWord::Known(text) | CommandWord::Glob(text) => Some(text),
-        CommandWord::Unknown { .. } => None,
-    }
-}
-
-/// The folder that all that a pattern finds is below; another path as it is.
-fn folder_of(path: &str) -> String {
-    let Some(at) = path.find(['*', '?', '[']) else { return path.to_owned() };
-    path[..at].rfind('/').map_or_else(|| ".".to_owned(), |at| path[..=at].to_owned())
-}
-
 /// The names that tests of `find` look for, without those that they go round.
-fn wanted(tests: &[&str]) -> Vec<String> {
+pub(super) fn wanted(tests: &[&str]) -> Vec<String> {
     let found = tests.windows(2).enumerate().filter(|(at, pair)| {
         NAME_TESTS[..6].contains(&pair[0]) && is_telling(pair[1]) && !is_left_out(tests, *at)
     });
@@ -431,104 +378,4 @@ fn is_left_out(tests: &[&str], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| tests.get(at));
     let is_not = before.is_some_and(|it| ["!", "-not"].contains(it));
     is_not || super::find::is_pruned(tests.get(at + 2..).unwrap_or_default())
-}
-
-/// Names of files that a command prints, and the places that they are below.
-pub(super) fn listed(name: &str, words: &[Field]) -> Option<Listing> {
-    let said: Option<Vec<String>> = words.iter().map(text_of).collect();
-    let said = said?;
-    let known: Vec<&str> = said.iter().map(String::as_str).collect();
-    match name {
-        "find" => listed_by_find(&known),
-        "git" => listed_by_git(&known),
-        "fd" | "fdfind" | "grep" | "egrep" | "fgrep" | "rg" | "ag" => listed_by_search(name, words),
-        _ => None,
-    }
-}
-
-/// The places that names are below: without any, where the command runs.
-fn roots(places: &[&str]) -> Vec<String> {
-    let all: Vec<String> = places.iter().map(|it| folder_of(it)).collect();
-    if all.is_empty() { vec![".".to_owned()] } else { all }
-}
-
-fn is_telling(text: &str) -> bool {
-    text.chars().any(char::is_alphanumeric)
-}
-
-fn listed_by_find(known: &[&str]) -> Option<Listing> {
-    let ends = |word: &&str| word.starts_with(['-', '(', '!']) || *word == ")";
-    let at = known.iter().position(ends).unwrap_or(known.len());
-    let (places, tests) = known.split_at(at);
-    let is_other = |word: &&str| {
-        [
-            "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf", "-fprint", "-ls", "-fls",
-            "-delete",
-        ]
-        .contains(word)
-    };
-    if tests.iter().any(is_other) {
-        return None;
-    }
-    let by_name =
-        tests.windows(2).filter(|pair| NAME_TESTS.contains(&pair[0]) && is_telling(pair[1]));
-    let ors = tests.iter().filter(|word| ["-o", "-or", ","].contains(*word)).count();
-    let (is_picky, names) = (by_name.count() > ors, wanted(tests));
-    let sieve = Some(sieve_of_find(tests, is_picky));
-    Some(Listing { roots: roots(places), is_picky, names, sieve, is_read: false })
-}
-
-fn listed_by_git(known: &[&str]) -> Option<Listing> {
-    let (command, rest) = known.split_first()?;
-    let lists = match *command {
-        "ls-files" => true,
-        "diff" | "show" | "diff-tree" => rest.contains(&"--name-only"),
-        "grep" => rest.iter().any(|it| {
-            ["-l", "-lE", "-rl", "-il", "--files-with-matches", "--name-only"].contains(it)
-        }),
-        _ => false,
-    };
-    let is_picky =
-        *command != "ls-files" || rest.iter().any(|it| !it.starts_with('-') && is_telling(it));
-    let others = ["-o", "-i", "--others", "--ignored", "--exclude", "-x"];
-    let is_short = |it: &&str| it.starts_with('-') && !it.starts_with("--");
-    let has_others = |it: &&str| others.contains(it) || is_short(it) && it.contains(['o', 'i']);
-    let is_kept = !rest.iter().any(has_others);
-    let all = if is_kept { Sieve::of(KnownToGit::Tracked) } else { Sieve::default() };
-    // What it is told to look for is not compared with names here.
-    let sieve = (*command == "ls-files" && !is_picky).then_some(all);
-    let (roots, names) = (roots(&[]), Vec::new());
-    lists.then_some(Listing { roots, is_picky, names, sieve, is_read: false })
-}
-
-fn listed_by_search(name: &str, words: &[Field]) -> Option<Listing> {
-    let (found, _) = read(words, Valued(SEARCH), false);
-    let finds = name.starts_with("fd");
-    let all = found.has(&["files"]);
-    let lists = finds || all || found.has(&["l", "files-with-matches", "L", "files-without-match"]);
-    if !lists || found.has(&["x", "exec", "X", "exec-batch", "pre", "f", "file"]) {
-        return None;
-    }
-    let operands: Vec<String> = found.operands.iter().filter_map(text_of).collect();
-    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
-    // `-e` of `fd` is an ending, and a pattern stands before the places still.
-    let skips = usize::from(!all && (finds || !found.has(&["e", "regexp"])));
-    let pattern = operands.first().copied().unwrap_or_default();
-    let is_ending = finds && found.has(&["e", "extension"]);
-    let is_picky = !all && (is_telling(pattern) || is_ending);
-    let plain = pattern.trim_start_matches('^').trim_end_matches('$').replace('\\', "");
-    let names = if finds && is_telling(&plain) { vec![plain] } else { Vec::new() };
-    let ignored = found.has(&["I", "no-ignore", "u", "unrestricted"]);
-    let mut sieve = Sieve::of(if ignored { KnownToGit::Any } else { KnownToGit::NotIgnored });
-    sieve.skips_hidden = !found.has(&["H", "hidden", "u", "unrestricted"]);
-    for name in names.iter().filter(|_| !is_ending) {
-        sieve.take_only(&format!("*{name}*"));
-    }
-    for ending in found.values(&["e", "extension"]).filter_map(Field::known) {
-        sieve.take_only(&format!("*.{ending}"));
-    }
-    let roots = roots(operands.get(skips..).unwrap_or_default());
-    let is_read = !finds && !all;
-    let sieve = if is_read { super::deep::sieve_of(name, &found) } else { Some(sieve) };
-    Some(Listing { roots, is_picky, names, sieve, is_read })
 }

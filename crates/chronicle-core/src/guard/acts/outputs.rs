@@ -104,6 +104,10 @@ const WRITTEN: &[(&str, &str)] = &[
     ("valgrind", "log-file xml-file"),
     ("strip objcopy pandoc dot neato circo ar", "o output"),
     ("nmap", "oN oX oG oA oS"),
+    ("pg_dump pg_dumpall pg_basebackup", "f file D pgdata"),
+    ("mysqldump mariadb-dump", "r result-file"),
+    ("redis-cli", "rdb"),
+    ("aria2c", "d dir o out"),
 ];
 
 /// A program that changes the files that it is given.

@@ -140,6 +140,8 @@ impl Walker<'_> {
                     None => Field::text(name),
                 };
                 self.touch(kind, &whole, state, by, call.span);
+                // Git does the same as `patch`.
+                self.rewritten(&whole, "patch", state);
             }
         }
     }

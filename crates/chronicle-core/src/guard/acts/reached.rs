@@ -34,6 +34,8 @@ impl Walker<'_> {
             self.steps += 1;
             let is_path =
                 !value.trim().is_empty() && !value.starts_with('-') && !value.contains('\n');
+            // `DEBUG=*`: nothing looks for files by that.
+            let is_path = is_path && value != "*";
             if is_path && value.len() <= PATH_MAX {
                 self.touch(TouchKind::Maybe, &Field::text(&value), state, by, call.span);
             }
@@ -65,10 +67,16 @@ impl Walker<'_> {
     ) {
         if name == "zip" && found.has(&["@", "names-stdin"]) {
             self.names_from(None, state, name, call);
+            if found.has(&["m", "move"]) {
+                self.names_used(TouchKind::Delete, None, state, name, call);
+            }
         }
         let lists: Vec<Field> = found.values(&["files-from"]).cloned().collect();
         for list in lists.iter().filter(|_| name == "rsync") {
             self.names_from(Some(list), state, name, call);
+            if found.has(&["remove-source-files"]) {
+                self.names_used(TouchKind::Delete, Some(list), state, name, call);
+            }
         }
     }
 

@@ -137,6 +137,7 @@ impl Walker<'_> {
         if kind == TouchKind::Write {
             self.rewritten(path, by, state);
         }
+        self.used(kind, path, by, state);
         let span = self.place.unwrap_or(span);
         let words = path.meant(kind, state.has_dotglob);
         let made_of = super::cut::made_of(path, &state.folders);

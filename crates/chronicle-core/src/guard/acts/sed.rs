@@ -71,6 +71,7 @@ impl Walker<'_> {
                     self.touch(TouchKind::Read, &Field::text(&path), state, "sed", call.span);
                 }
                 Deed::Write(path) => {
+                    self.wrote_unknown(&Field::text(&path), state);
                     self.touch(TouchKind::Write, &Field::text(&path), state, "sed", call.span);
                 }
                 Deed::Run(text) if text.is_empty() => {

@@ -41,13 +41,16 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("bun", "e:c p:c eval:c print:c r:r preload:r"),
     ("ts-node", "e:c eval:c p:c print:c r:r require:r P project"),
     ("tsx", "e:c eval:c p:c print:c"),
-    ("perl", "e:c E:c I M:c m:c D C F x 0 l"),
-    ("ruby", "e:c I r:r C E F K x W"),
+    ("perl", "e:c E:c I M:c m:c D:* C:U F:* x:* V:* i:* 0:# l:#"),
+    ("ruby", "e:c I r:r C X E F:* x:* i:* K:1 W:# T:# 0:#"),
     ("irb", "I r:r"),
     ("ipython", "c:c m:_ profile"),
     ("jshell", "class-path module-path R C"),
     ("kotlin", "e:c cp classpath"),
-    ("php", "r:c B:c R:c E:c F:r f:r c d t S z"),
+    (
+        "php",
+        "r:c run:c B:c process-begin:c R:c process-code:c E:c process-end:c F:r process-file:r f:r file:r c d t S z",
+    ),
     ("lua", "e:c l:r"),
     ("luajit", "e:c l:r"),
     ("rscript", "e:c"),
@@ -334,6 +337,35 @@ impl Walker<'_> {
         }
     }
 
+    /// `ruby -run -e rm -- -rf a` is `rm -rf a`.
+    fn started_by_ruby(
+        &mut self,
+        name: &str,
+        options: &Read,
+        rest: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let is_un = |it: &Field| it.known() == Some("un");
+        if name.starts_with("ruby") && options.values(&["r"]).any(is_un) {
+            for program in options.values(&["e"]) {
+                self.start(&[std::slice::from_ref(program), rest].concat(), state, call);
+            }
+        }
+    }
+
+    /// Code that a language reads, for want of a script.
+    fn reads_code(&mut self, name: &str, rest: &[Field], state: &State, call: Call<'_>) {
+        self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
+        if rest.is_empty() && matches!(call.input, Input::File) {
+            self.run_read(name, state, call);
+        }
+        if !matches!(call.input, Input::Given | Input::File) || !rest.is_empty() {
+            let why = format!("`{name}` runs code that it reads");
+            self.doubt(DoubtKind::Code, &why, call.span);
+        }
+    }
+
     fn language(
         &mut self,
         name: &str,
@@ -346,24 +378,29 @@ impl Walker<'_> {
         // The first operand is the script; what follows belongs to it.
         let (options, end) = read(super::modules::before(name, words), valued, true);
         let rest = words.get(end..).unwrap_or_default();
-        let has_code = self.options_of_language(name, valued, &options, state, call);
+        let has_code = self.options_of_language(name, valued, &options, state, call)
+            || may_hide_code(valued, words, end);
         self.loads(name, &options, state, call);
         let has_text = has_code || !matches!(call.input, Input::Given);
         self.given_by_variables(name, has_text, state, call);
         if has_code && options.has(&["i"]) {
             self.goes_on_reading(name, call);
         }
+        self.started_by_ruby(name, &options, rest, state, call);
         let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
         let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
         let changes = is_in_place && options.has(&["i"]);
         if has_code || is_timed || options.has_unknown {
             self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
-            let rest = if is_timed { &[] } else { rest };
-            for file in rest {
-                let kind = if changes { TouchKind::Write } else { TouchKind::Maybe };
+            let kind = if changes { TouchKind::Write } else { TouchKind::Maybe };
+            for file in rest.iter().filter(|_| !is_timed) {
                 self.touch(kind, file, state, name, call.span);
             }
             return;
+        }
+        // The script itself is only read.
+        for file in rest.iter().skip(1).filter(|_| changes) {
+            self.touch(TouchKind::Write, file, state, name, call.span);
         }
         let is_database = matches!(name, "sqlite3" | "psql" | "mysql");
         match rest.first() {
@@ -389,20 +426,25 @@ impl Walker<'_> {
             }
             None if options.has(&["V", "v", "version", "h", "help"]) => {}
             _ => {
-                self.maybe(rest.get(1..).unwrap_or_default(), state, name, call.span);
-                if rest.is_empty() && matches!(call.input, Input::File) {
-                    self.run_read(name, state, call);
-                }
-                if !matches!(call.input, Input::Given | Input::File) || !rest.is_empty() {
-                    self.doubt(
-                        DoubtKind::Code,
-                        &format!("`{name}` runs code that it reads"),
-                        call.span,
-                    );
-                }
+                self.reads_code(name, rest, state, call);
             }
         }
     }
+}
+
+/// True if the operand at which reading stopped may be the value of a long option that is not listed, so that code may follow it.
+fn may_hide_code(valued: Valued, words: &[Field], end: usize) -> bool {
+    let last = end.checked_sub(1).and_then(|at| words.get(at)).and_then(Field::known);
+    let long = last.and_then(|it| it.strip_prefix("--"));
+    let is_open = long.is_some_and(|it| {
+        !it.is_empty() && !it.contains('=') && valued.kind(it).is_none() && !valued.is_flag(it)
+    });
+    let is_code = |it: &Field| {
+        let option = it.known().and_then(|it| it.strip_prefix('-'));
+        let option = option.map(|it| it.trim_start_matches('-'));
+        option.is_some_and(|it| !it.is_empty() && valued.kind(it) == Some("c"))
+    };
+    is_open && words.get(end + 1..).unwrap_or_default().iter().any(is_code)
 }
 
 /// True for the name of a switch with which patterns find no other files than without it.

@@ -190,15 +190,13 @@ impl Walker<'_> {
         if makes {
             for list in found.values(&["T", "files-from"]) {
                 self.names_from(Some(list), &own, "tar", call);
+                if found.has(&["remove-files"]) {
+                    self.names_used(TouchKind::Delete, Some(list), &own, "tar", call);
+                }
             }
+            let kinds = if found.has(&["remove-files"]) { "rd" } else { "r" };
             for path in &found.operands {
-                self.touches(
-                    if found.has(&["remove-files"]) { "rd" } else { "r" },
-                    path,
-                    &own,
-                    "tar",
-                    call,
-                );
+                self.touches(kinds, path, &own, "tar", call);
             }
             let follows_links = found.has(&["h", "dereference"]);
             let mut sieve = Sieve::default();
@@ -298,11 +296,23 @@ impl Walker<'_> {
         by: &str,
         call: Call<'_>,
     ) {
+        self.names_used(TouchKind::Read, list, state, by, call);
+    }
+
+    /// Names of files from a list, to which more is done than to read them.
+    pub(super) fn names_used(
+        &mut self,
+        kind: TouchKind,
+        list: Option<&Field>,
+        state: &State,
+        by: &str,
+        call: Call<'_>,
+    ) {
         // A list that the same text made of what it found.
         if list.is_some_and(|it| it.known().is_some_and(|it| it != "-"))
             && let Input::Listed(listing) = self.listed_in(list, state, call)
         {
-            return self.touch_listed(TouchKind::Read, &listing, state, by, call.span);
+            return self.touch_listed(kind, &listing, state, by, call.span);
         }
         let text = match (list, call.input) {
             (Some(list), _) if list.known() != Some("-") => {
@@ -311,7 +321,7 @@ impl Walker<'_> {
             (_, Input::Text(text)) => text.known().map(str::to_owned),
             (_, Input::Listed(listing)) => {
                 let listing = listing.clone();
-                return self.touch_listed(TouchKind::Read, &listing, state, by, call.span);
+                return self.touch_listed(kind, &listing, state, by, call.span);
             }
             (_, Input::Given | Input::Piped | Input::File) => None,
         };
@@ -322,12 +332,12 @@ impl Walker<'_> {
         match text {
             Some(text) => {
                 for name in text.split(['\n', '\0']).filter(|name| !name.is_empty()) {
-                    self.touch(TouchKind::Read, &Field::text(name), state, by, call.span);
+                    self.touch(kind, &Field::text(name), state, by, call.span);
                 }
             }
-            None if is_file
+            None if kind == TouchKind::Read && is_file
                 || list.is_none() && matches!(call.input, Input::Given | Input::File) => {}
-            None => self.touch(TouchKind::Read, &Field::unknown(), state, by, call.span),
+            None => self.touch(kind, &Field::unknown(), state, by, call.span),
         }
     }
 

@@ -33,9 +33,11 @@ pub(super) enum Piece {
 }
 
 /// Files that a program found below places that it was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Listing {
     pub(super) roots: Vec<String>,
+    /// Paths and patterns that they were picked by.
+    pub(super) picked: Vec<Field>,
     /// Only some of them were looked for, by their names or what is in them.
     pub(super) is_picky: bool,
     /// The names that were looked for, as patterns.
@@ -120,7 +122,10 @@ impl Field {
     fn weight(&self) -> usize {
         let weigh = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Glob(text) => 16 + text.len(),
-            Piece::Listed(listing) => 16 + listing.roots.iter().map(String::len).sum::<usize>(),
+            Piece::Listed(listing) => {
+                let picked: usize = listing.picked.iter().map(Self::weight).sum();
+                16 + picked + listing.roots.iter().map(String::len).sum::<usize>()
+            }
             Piece::Cut(cut) => 16 + cut.weight(),
             Piece::Number
             | Piece::Given

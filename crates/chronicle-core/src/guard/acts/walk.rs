@@ -76,6 +76,19 @@ pub(super) struct Walker<'a> {
     pub(super) lists: Vec<(String, Listing)>,
     /// Files that the text writes more into than is remembered.
     pub(super) forgotten: BTreeSet<String>,
+    /// Files that were there before, of which the text changes some.
+    pub(super) changed: BTreeSet<String>,
+    /// Patterns of files that the text changes, and what of folders it changes, all from the root on.
+    pub(super) changed_patterns: Vec<super::renamed::Changed>,
+    pub(super) changed_below: Vec<(String, super::Sieve)>,
+    /// What a search picks whose command is walked.
+    pub(super) picking: Option<super::Sieve>,
+    /// Other names of files and folders, and what they lead to.
+    pub(super) other_names: Vec<(String, String)>,
+    /// What the command that is walked uses, and whether it may change it.
+    pub(super) recent: Vec<(String, bool)>,
+    /// A file that the text wrote has a name that nobody knows.
+    pub(super) is_scattered: bool,
     /// Files whose last line that the text writes has no end yet.
     pub(super) unended: BTreeSet<String>,
     /// Files that all output of the commands around goes to, innermost last.
@@ -116,6 +129,13 @@ impl<'a> Walker<'a> {
             written: Vec::new(),
             lists: Vec::new(),
             forgotten: BTreeSet::new(),
+            changed: BTreeSet::new(),
+            changed_patterns: Vec::new(),
+            changed_below: Vec::new(),
+            picking: None,
+            other_names: Vec::new(),
+            recent: Vec::new(),
+            is_scattered: false,
             unended: BTreeSet::new(),
             sinks: Vec::new(),
             sources: Vec::new(),

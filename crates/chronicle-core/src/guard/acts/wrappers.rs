@@ -38,7 +38,11 @@ impl Walker<'_> {
             let words = fields.get(1..).unwrap_or_default();
             return self.start(&[&git, words].concat(), state, call);
         }
-        self.tasks(&name, fields.get(1..).unwrap_or_default(), state, call);
+        let words = fields.get(1..).unwrap_or_default();
+        self.tasks(&name, words, state, call);
+        self.unpacked(&name, words, state, call);
+        self.moved_by_command(&name, words, state, call);
+        self.started(&name, words, state, call);
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
@@ -50,7 +54,6 @@ impl Walker<'_> {
                 return;
             }
         }
-        let words = fields.get(1..).unwrap_or_default();
         self.maybe(words, state, &name, call.span);
         self.put_out(&name, words, state, call.span);
     }

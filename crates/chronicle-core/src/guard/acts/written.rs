@@ -9,9 +9,9 @@ use super::{ByteSpan, CommandFolder, DoubtKind, TouchKind};
 use crate::base::bash::tree::{Redirection, Target};
 
 /// Most files whose content is remembered.
-const FILES_MAX: usize = 32;
+pub(super) const FILES_MAX: usize = 32;
 /// Most bytes of one file that are remembered.
-const CONTENT_MAX: usize = 64 * 1024;
+pub(super) const CONTENT_MAX: usize = 64 * 1024;
 
 impl Walker<'_> {
     /// Remembers what a command puts into files.
@@ -26,6 +26,7 @@ impl Walker<'_> {
         let Some(name) = fields.first().and_then(Field::known).map(base) else { return };
         let words = fields.get(1..).unwrap_or_default();
         self.wrote_list(name, words, redirections, state);
+        self.forgets_others(redirections, state);
         if name == "cat" && !words.is_empty() {
             for file in self.outputs(redirections, state) {
                 self.copied(words, &file, state, span);
@@ -39,6 +40,7 @@ impl Walker<'_> {
             "dd" => read().filter(|_| !words.iter().any(|it| it.begins().starts_with("if="))),
             "cat" if words.iter().all(|it| it.known() == Some("-")) => read(),
             "tee" | "sponge" => read(),
+            "sort" if super::started::sorts_input(words) => read(),
             "echo" | "printf" => super::output::said(name, words).or_else(|| printed(name, words)),
             _ => None,
         };
@@ -46,6 +48,7 @@ impl Walker<'_> {
         let own = self.outputs(redirections, state);
         let is_gathered = own.is_empty();
         files.extend(own);
+        self.changed_by_pattern(&files, state, true);
         let mut places = places_of(&files, state);
         if is_gathered {
             places.extend(self.sinks.last().cloned().unwrap_or_default());
@@ -70,7 +73,7 @@ impl Walker<'_> {
     }
 
     /// Remembers a text that is put into a file. More may be added to it later.
-    fn keep(&mut self, place: String, content: &str, goes_on: bool) {
+    pub(super) fn keep(&mut self, place: String, content: &str, goes_on: bool) {
         let before = self.written.iter().rev().find(|(other, _)| *other == place);
         let whole = before.map(|(_, before)| format!("{before}\n{content}"));
         let is_small = whole.as_ref().is_none_or(|whole| whole.len() < CONTENT_MAX);
@@ -84,7 +87,18 @@ impl Walker<'_> {
 
     /// What this text wrote to a file is also in a copy of it, and behind a link to it.
     pub(super) fn copied_text(&mut self, source: &str, targets: &[&str], state: &State) {
-        let Some(content) = self.code_at(&Field::text(source), state) else { return };
+        self.copied_folder(source, targets, state);
+        let source = Field::text(source);
+        let content = match source.known() {
+            // What it reads is not followed here.
+            Some("/dev/stdin" | "/proc/self/fd/0") => Some(Field::unknown()),
+            Some(path) if path.starts_with("/dev/fd/") => {
+                let printed = self.printed_at(&source);
+                Some(printed.map_or_else(Field::unknown, |text| Field::text(&text)))
+            }
+            _ => self.code_at(&source, state),
+        };
+        let Some(content) = content else { return };
         for path in targets {
             let places = places_of(&[Field::text(path)], state);
             match content.known() {
@@ -108,20 +122,22 @@ impl Walker<'_> {
         let mut files = Vec::new();
         for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it == 1)) {
             if let Target::Word(word) = &redirection.target
-                && ([">", ">|", ">>", "&>", "&>>"].contains(&redirection.operator)
+                && ([">", ">|", ">>", "&>", "&>>", ">&"].contains(&redirection.operator)
                     || redirection.operator == "<>" && redirection.number == Some(1))
             {
-                files.extend(self.words(std::slice::from_ref(word), &mut state.clone()));
+                let led = self.words(std::slice::from_ref(word), &mut state.clone());
+                let is_file = |it: &Field| redirection.operator != ">&" || !is_number(it);
+                files.extend(led.into_iter().filter(is_file));
             }
         }
         files
     }
 
-    /// From here on, what commands print goes to the files that redirections name.
-    pub(super) fn gathers(&mut self, redirections: &[Redirection], state: &State) {
-        // What goes there by another number is not followed.
-        for redirection in redirections.iter().filter(|it| it.number.is_none_or(|it| it > 2)) {
-            let is_other = redirection.number.is_some() || redirection.variable.is_some();
+    /// Nobody follows what goes to files by other numbers than that of the output.
+    fn forgets_others(&mut self, redirections: &[Redirection], state: &State) {
+        for redirection in redirections {
+            let is_other =
+                redirection.number.is_some_and(|it| it > 1) || redirection.variable.is_some();
             if let Target::Word(word) = &redirection.target
                 && is_other
                 && redirection.operator.contains('>')
@@ -130,6 +146,11 @@ impl Walker<'_> {
                 self.forgotten.extend(places_of(&files, state));
             }
         }
+    }
+
+    /// From here on, what commands print goes to the files that redirections name.
+    pub(super) fn gathers(&mut self, redirections: &[Redirection], state: &State) {
+        self.forgets_others(redirections, state);
         let files = self.outputs(redirections, state);
         if !files.is_empty() {
             self.sinks.push(places_of(&files, state));
@@ -153,18 +174,14 @@ impl Walker<'_> {
 
     /// Forgets what this text wrote to a file that a program then changes.
     pub(super) fn rewritten(&mut self, path: &Field, by: &str, state: &State) {
-        const CHANGING: [&str; 14] = [
-            "sed", "ssed", "gsed", "perl", "ruby", "patch", "ed", "ex", "vi", "vim", "nvim", "awk",
-            "gawk", "sd",
-        ];
-        if self.written.is_empty()
-            || !CHANGING
-                .iter()
-                .any(|it| by.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.') == *it)
-        {
+        if !super::renamed::changes_scripts(by) {
             return;
         }
         let places = places_of(std::slice::from_ref(path), state);
+        if self.changed.len() < FILES_MAX * FILES_MAX {
+            self.changed.extend(places.iter().cloned());
+        }
+        self.changed_by_pattern(std::slice::from_ref(path), state, false);
         let is_there = |file: &str| {
             // `patch` may be told a folder only.
             let is_in = |place: &String| {
@@ -271,7 +288,7 @@ impl Walker<'_> {
     ) {
         let files = self.outputs(redirections, state);
         let is_added = redirections.iter().any(|it| it.operator.ends_with(">>"));
-        let listing = super::output::listed(name, words).filter(|_| !is_added);
+        let listing = super::listings::listed(name, words).filter(|_| !is_added);
         for place in places_of(&files, state) {
             self.lists.retain(|(it, _)| *it != place);
             if let Some(listing) = listing.clone().filter(|_| self.lists.len() < FILES_MAX) {
@@ -303,7 +320,7 @@ impl Walker<'_> {
     /// What this text wrote to a file, as far as that is known; `None` if it wrote nothing there.
     fn code_at(&self, file: &Field, state: &State) -> Option<Field> {
         let places = places_of(std::slice::from_ref(file), state);
-        if places.iter().any(|place| self.forgotten.contains(place)) {
+        if places.iter().any(|it| self.is_forgotten(it) || self.is_changed(it)) {
             return Some(Field::unknown());
         }
         self.content_of(file, state).map(|text| Field::text(&text))
@@ -311,12 +328,15 @@ impl Walker<'_> {
 
     /// What this text wrote to a file.
     pub(super) fn content_of(&self, file: &Field, state: &State) -> Option<String> {
-        let places = places_of(std::slice::from_ref(file), state);
+        self.content_at(&places_of(std::slice::from_ref(file), state))
+    }
+
+    fn content_at(&self, places: &[String]) -> Option<String> {
         let found = self.written.iter().rev().find(|(place, _)| places.contains(place));
         found.map(|(_, content)| content.clone())
     }
 
-    /// Walks what was written to a file that is run now, by itself or by a program.
+    /// Walks what was written to a file that is run now, by itself or by a program, or to one that this one stands for.
     pub(super) fn run_written(
         &mut self,
         file: &Field,
@@ -324,12 +344,27 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
-        let places = places_of(std::slice::from_ref(file), state);
-        if places.iter().any(|place| self.forgotten.contains(place)) {
+        self.run_file(file, by, state, call);
+        if self.written.is_empty() && self.forgotten.is_empty() {
+            return;
+        }
+        for other in super::started::meant_by(by.unwrap_or_default(), file) {
+            self.run_file(&Field::text(&other), by, state, call);
+        }
+    }
+
+    fn run_file(&mut self, file: &Field, by: Option<&str>, state: &State, call: Call<'_>) {
+        let places = self.under_other_names(places_of(std::slice::from_ref(file), state));
+        let is_shell = by.is_none_or(|by| SHELLS.contains(&by));
+        if is_shell && places.iter().any(|place| self.is_changed(place)) {
+            let why = "it runs a script that it changes before";
+            self.doubt(DoubtKind::Text, why, call.span);
+        }
+        if places.iter().any(|place| self.is_forgotten(place)) {
             let why = "it runs a file into which it writes what is not all looked at";
             self.doubt(DoubtKind::TooLarge, why, call.span);
         }
-        let Some(content) = self.content_of(file, state) else { return };
+        let Some(content) = self.content_at(&places) else { return };
         let runner = by.map_or_else(|| named_by(&content), str::to_owned);
         let script = (runner.clone(), content.clone());
         if self.acts.scripts.contains(&script) {
@@ -345,6 +380,14 @@ impl Walker<'_> {
     }
 }
 
+/// True for the number of a stream, and for a dash, which closes one.
+fn is_number(field: &Field) -> bool {
+    field.is_number()
+        || field
+            .known()
+            .is_some_and(|it| it.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The files that programs write which they are given to write.
 fn named_outputs(name: &str, words: &[Field]) -> Vec<Field> {
     match name {
@@ -355,6 +398,7 @@ fn named_outputs(name: &str, words: &[Field]) -> Vec<Field> {
             let is_output = |it: &&Field| it.begins().starts_with("of=");
             words.iter().filter(is_output).map(|it| it.after(3)).collect()
         }
+        "sort" | "split" => super::started::put_out_by(name, words),
         _ => Vec::new(),
     }
 }
@@ -388,7 +432,7 @@ fn ends_line(name: &str, words: &[Field]) -> bool {
 }
 
 /// Where files lie, from each folder that the text may be in.
-fn places_of(files: &[Field], state: &State) -> Vec<String> {
+pub(super) fn places_of(files: &[Field], state: &State) -> Vec<String> {
     let known = files.iter().filter_map(Field::known);
     known.flat_map(|path| state.folders.iter().filter_map(|it| place(it, path))).collect()
 }

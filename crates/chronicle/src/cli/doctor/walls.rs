@@ -34,8 +34,13 @@ fn told(probe: &WallProbe) -> CheckResult {
     };
     let mut more: Vec<String> = probe.refusals.iter().map(ToString::to_string).collect();
     more.extend(limits(probe).map(str::to_owned));
-    let first = probe.refusals.first().map(machine::WallRefusal::advice);
-    let good = !layers.is_nothing() || is_other_system;
+    let unreachable = machine::unreachable_program().filter(|_| !layers.is_nothing());
+    let is_reachable = unreachable.is_none();
+    more.extend(unreachable.map(|why| format!("no agent starts behind them: {why}")));
+    let moved = "set `XDG_STATE_HOME` to a folder from which programs can be started";
+    let refused = probe.refusals.first().map(machine::WallRefusal::advice);
+    let first = if is_reachable { refused } else { Some(moved) };
+    let good = is_reachable && !layers.is_nothing() || is_other_system;
     // Shown for what is bad only. Where some hold, it belongs to what else there is to know.
     more.extend(first.filter(|_| good && !is_other_system).map(str::to_owned));
     CheckResult { what: "walls", good, found, more, advice: first }

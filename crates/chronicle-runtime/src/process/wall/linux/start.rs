@@ -184,6 +184,13 @@ fn own_end(status: ExitStatus) -> WallEnd {
 /// Finds out what this machine can do, by doing it: puts walls up around a shell that does nothing, the best one first. What settings
 /// say is not enough: containers and security modules refuse single steps. `folder` is some folder that can be written.
 pub fn probe(chronicle: &Path, folder: &Path) -> WallProbe {
+    let mut probe = probe_each(chronicle, folder);
+    // A limit that does not bind matters least: what says why a layer is missing is told first.
+    probe.refusals.sort_by_key(|it| matches!(it.step, WallStep::Processes | WallStep::Group));
+    probe
+}
+
+fn probe_each(chronicle: &Path, folder: &Path) -> WallProbe {
     let (mut refusals, mut wanted) = (Vec::<WallRefusal>::new(), Wanted::ALL);
     // Each round asks for less than the one before.
     loop {

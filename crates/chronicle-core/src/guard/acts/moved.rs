@@ -1,0 +1,76 @@
+//! Programs with commands that take files away or bring some: other version controls, stores of other machines, archivers, trash cans.
+
+use super::invoke::Call;
+use super::state::State;
+use super::value::Field;
+use super::walk::Walker;
+
+/// What a command does to its operands: to all but the last one, and to the last one.
+fn done_by(name: &str, words: &[&str]) -> Option<(usize, &'static str, &'static str)> {
+    let has = |option: &str| words.iter().any(|it| it.starts_with(option));
+    Some(match (name, words) {
+        ("svn" | "hg" | "fossil" | "bzr", ["rm" | "remove" | "delete" | "del", ..])
+        | ("gio", ["trash" | "remove", ..])
+        | ("rclone", ["delete" | "deletefile" | "purge" | "rmdirs", ..]) => (1, "d", "d"),
+        ("svn" | "hg", ["mv" | "move" | "rename", ..])
+        | ("rclone", ["move" | "moveto", ..])
+        | ("gsutil" | "mc", ["mv", ..])
+        | ("gio", ["move", ..]) => (1, "d", "w"),
+        ("aws", ["s3", "mv", ..]) | ("gcloud", ["storage", "mv", ..]) => (2, "d", "w"),
+        ("rclone", ["copy" | "copyto" | "sync", ..])
+        | ("gsutil" | "mc", ["cp", ..])
+        | ("gio", ["copy", ..]) => (1, "", "w"),
+        ("aws", ["s3", "cp" | "sync", ..]) | ("gcloud", ["storage", "cp", ..]) => (2, "", "w"),
+        ("7z" | "7za" | "7zz" | "7zr", ["a", ..]) if has("-sdel") => (2, "d", "d"),
+        ("rar", ["m" | "mf", ..]) => (2, "d", "d"),
+        _ => return None,
+    })
+}
+
+impl Walker<'_> {
+    /// Touches what such a command takes away, and what it brings.
+    pub(super) fn moved_by_command(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let known: Vec<&str> = words.iter().map(|it| it.known().unwrap_or_default()).collect();
+        if let ("cargo", Some(folder)) = (name, cleaned(&known)) {
+            return self.touches("d", &Field::text(folder), state, name, call);
+        }
+        let Some((skipped, others, last)) = done_by(name, &known) else { return };
+        let is_operand = |it: &&Field| !it.begins().starts_with('-');
+        let operands: Vec<&Field> = words.iter().filter(is_operand).skip(skipped).collect();
+        // What has a colon in it lies elsewhere.
+        let is_here = |it: &Field| !it.begins().contains(':');
+        for (at, path) in operands.iter().enumerate().filter(|(_, it)| is_here(it)) {
+            let kinds = if at + 1 == operands.len() { last } else { others };
+            self.touches(kinds, path, state, name, call);
+        }
+    }
+}
+
+/// The folder that `cargo clean` is told to remove.
+fn cleaned<'w>(words: &[&'w str]) -> Option<&'w str> {
+    if words.first() != Some(&"clean") {
+        return None;
+    }
+    let at = words.iter().position(|it| it.starts_with("--target-dir"))?;
+    words[at].strip_prefix("--target-dir=").or_else(|| words.get(at + 1).copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_take_away_is_known() {
+        assert_eq!(done_by("aws", &["s3", "mv", "a", "s3://x"]), Some((2, "d", "w")));
+        assert_eq!(done_by("aws", &["s3", "ls"]), None);
+        assert_eq!(done_by("7z", &["a", "x.7z", "a"]), None);
+        assert_eq!(cleaned(&["clean", "--target-dir", "docs"]), Some("docs"));
+        assert_eq!(cleaned(&["build", "--target-dir", "x"]), None);
+    }
+}

@@ -245,7 +245,7 @@ impl Dice<'_> {
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
-        match self.byte() % if commands { 30 } else { 15 } {
+        match self.byte() % if commands { 32 } else { 16 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => {
                 let judged = self.judgement();
@@ -257,9 +257,10 @@ impl Dice<'_> {
                 let call = self.flag().then(|| self.text());
                 AttemptReport::WallHit { call, said: self.text() }
             }
+            15 => AttemptReport::OtherWalls,
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
-            5..8 | 14.. => {
+            5..8 | 16.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
                 let due = frame.map_or(0, |frame| frame.worker.counters.commands_done);

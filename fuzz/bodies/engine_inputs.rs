@@ -189,6 +189,9 @@ fn check_past(before: &State, now: &State) {
     for (old, new) in before.attempts.iter().zip(now.attempts.iter()) {
         assert!(old.ended.is_none() || is_same(old, new), "an attempt that ended changed");
         assert!(new.active_ms >= old.active_ms && new.usage.tokens() >= old.usage.tokens());
+        let rewalled = old.intent.walls != new.intent.walls;
+        let may_be = !before.has_begun(old) && !now.has_other_walls(new);
+        assert!(!rewalled || may_be, "what works got other walls, or those of nobody");
     }
     assert!(now.gates.len() >= before.gates.len() && now.attempts.len() >= before.attempts.len());
     assert!(!before.is_over() || now.status() == before.status(), "it was over");

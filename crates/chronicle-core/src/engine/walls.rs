@@ -10,8 +10,7 @@ const HITS_MAX: u32 = 50;
 /// An attempt that was decided while nobody drove the run gets the walls of whoever starts it.
 pub(super) fn again(scratch: &mut Scratch<'_>, id: AttemptId) {
     let state = scratch.state();
-    let has_begun = |it: &crate::state::Attempt| it.session_seen || it.active_ms > 0;
-    let attempt = state.attempt(id).filter(|it| state.has_other_walls(it) && !has_begun(it));
+    let attempt = state.attempt(id).filter(|it| state.has_other_walls(it) && !state.has_begun(it));
     let Some(intent) = attempt.map(|it| &it.intent) else { return };
     let walls = state.walls_for(&intent.place, intent.chore.as_ref()).map(Box::new);
     let rewalled = AttemptRewalled { attempt: id, walls, handover: None };

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 
 use super::aliases::{spelled_out, taken_names};
 use super::assembled;
+use super::called;
+use super::code_words::{REMOVERS, RUNNERS, SHELL_RUNNERS, WRITERS};
+use super::commanded::commanded;
 use super::escapes;
 use super::facts::Access;
 use super::foreign;
@@ -15,241 +18,6 @@ use super::given::DATABASES;
 const TEXTS_MAX: usize = 500;
 /// Longest text that can be a path.
 const PATH_MAX: usize = 1_000;
-
-/// Words that run another program, or make one of a text.
-const RUNNERS: &[&str] = &[
-    "os.system",
-    "subprocess",
-    "popen",
-    "os.exec",
-    "os.spawn",
-    "posix_spawn",
-    "pipepager",
-    "pty.spawn",
-    "child_process",
-    "execSync",
-    "execFile",
-    "spawnSync",
-    "exec(",
-    "eval(",
-    "(eval)",
-    "(eval,",
-    "os.execute",
-    "syscmd",
-    "__import__",
-    "getattr(",
-    "import_module",
-    "importlib.util",
-    "importlib.machinery",
-    "webbrowser.get",
-    "webbrowser.register",
-    "BackgroundBrowser",
-    "GenericBrowser",
-    "runpy",
-    "b64decode",
-    "fromCharCode",
-    "atob(",
-    "Open3",
-    "IO.popen",
-    "Deno.run",
-    "Deno.Command",
-    "Bun.spawn",
-    "Bun.$",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "ctypes",
-    "process.binding",
-    "os.kill(-1",
-    "os.killpg",
-    "Function(",
-    "system(",
-    "'execa",
-    "\"execa",
-    "cross-spawn",
-    "'zx'",
-    "\"zx\"",
-    "zx/globals",
-    "tinyexec",
-    "nano-spawn",
-    "shelljs.exec",
-    "plumbum",
-    "pexpect",
-    "IPC::",
-    "Process.spawn",
-    "await $`",
-    "{$}",
-    "import sh;",
-    "import sh\n",
-    "from sh import",
-];
-/// The same in languages where they are ordinary words.
-const SHELL_RUNNERS: &[&str] =
-    &["system", "exec", "`", "qx", "%x", "eval", "spawn", "| sh", "pack("];
-
-/// Words that remove files.
-const REMOVERS: &[&str] = &[
-    "rmtree",
-    "remove_tree",
-    "delete_file",
-    "unlinkSync",
-    "os.remove",
-    "os.unlink",
-    "os.rmdir",
-    "unlink",
-    "rmSync",
-    "rmdirSync",
-    "fs.rm",
-    ".rm(",
-    ".rmdir(",
-    "{rm",
-    "{ rm",
-    ",rm}",
-    ", rm }",
-    ", rm}",
-    "rm as ",
-    "removeSync",
-    "emptyDirSync",
-    "emptyDir(",
-    "rimraf",
-    "FileUtils.rm",
-    "File.delete",
-    "Dir.rmdir",
-    "os.rename",
-    "os.replace",
-    "shutil.move",
-    "renameSync",
-    "fs.rename",
-    "remove(",
-    "removedirs",
-    "Deno.remove",
-    "rm_rf",
-    "rm_r",
-    "FileUtils.mv",
-    "remove_entry",
-    "remove_dir",
-    "remove_file",
-    " rm(",
-    "(rm(",
-    ";rm(",
-    " rmdir(",
-    "file.remove",
-    "rename(",
-    "rename ",
-    "deleteAsync(",
-    "deleteSync(",
-    "del.sync(",
-    "require('del')",
-    "require(\"del\")",
-    "from 'del'",
-    "from \"del\"",
-    "trash(",
-    "->remove",
-];
-/// Words that write files, in code without blanks.
-const WRITERS: &[&str] = &[
-    ",'w",
-    ",\"w",
-    ",'a')",
-    ",\"a\")",
-    ",'ab",
-    ",'r+",
-    ",\"r+",
-    ",'x",
-    ",\"x",
-    "='w",
-    "=\"w",
-    "'>",
-    "\">",
-    ",'a",
-    ",\"a",
-    "='a",
-    "=\"a",
-    "inplace",
-    "copytree",
-    "write_text",
-    "write_bytes",
-    "writeFile",
-    "appendFile",
-    "createWriteStream",
-    "shutil.copy",
-    "copyFile",
-    "symlink",
-    "os.link",
-    "chmod",
-    "truncate",
-    "File.write",
-    "IO.write",
-    "binwrite",
-    "copy_stream",
-    "makedirs",
-    "mkdir",
-    "touch(",
-    "cpSync",
-    "extractall",
-    "os.open",
-    "hardlink_to",
-    "link_to(",
-    "utime",
-    "chown",
-    "mkdtempSync",
-    "fs.mkdtemp",
-    ".cp(",
-    "FileUtils.cp",
-    "FileUtils.ln",
-    "FileUtils.install",
-    "copy('",
-    "copy(\"",
-    "move('",
-    "move(\"",
-    "urlretrieve",
-    "unpack_archive",
-    "put_contents",
-    "vacuuminto",
-    "VACUUMINTO",
-    "to_csv(",
-    "to_json('",
-    "to_json(\"",
-    "to_parquet(",
-    "to_pickle(",
-    "to_excel(",
-    "savefig(",
-    ".save('",
-    ".save(\"",
-    "Bun.write",
-    "writeTextFile",
-    "writeSync",
-    "writev",
-    "FileHandler(",
-    "basicConfig(filename",
-    "compile_dir(",
-    "compile_file(",
-    "py_compile",
-    "shelve.open",
-    "dbm.open",
-    "make_archive(",
-    "np.save",
-    "torch.save(",
-    "joblib.dump(",
-    "imwrite(",
-    ".tofile(",
-    "\"+<",
-    "'+<",
-    ".open('w",
-    ".open(\"w",
-    ".open('a",
-    ".open(\"a",
-    ".open('x",
-    ".open(\"x",
-    ".open('r+",
-    ".open(\"r+",
-    "sqlite3.connect(",
-    "outputFile",
-    "ensureFile",
-    "ensureDir",
-    ",?w",
-    ",?a",
-];
 
 /// What can be told about a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,10 +32,17 @@ pub(super) struct CodeSeen {
     pub(super) doubt: Option<String>,
 }
 
-/// Looks at a program.
+/// Looks at a program. What it starts by words that are all in its text is looked at by itself.
 pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
-    // What is only searched for is not done.
-    let without = interpreter.starts_with("perl").then(|| without_patterns(code));
+    let seen = look_at(interpreter, code);
+    match commanded(interpreter, code) {
+        Some(found) => CodeSeen { doubt: look_at(interpreter, &found.rest).doubt, ..seen },
+        None => seen,
+    }
+}
+
+fn look_at(interpreter: &str, code: &str) -> CodeSeen {
+    let without = meant(interpreter, code);
     let whole = code;
     let code = without.as_deref().unwrap_or(code);
     // Names that are imported, and those that are put together, count as if they were written out.
@@ -307,7 +82,12 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let ends_all = code.contains("process_iter")
         && [".kill(", ".terminate("].iter().any(|it| code.contains(it));
     let runner = runner.or_else(|| foreign.as_ref()?.runner.as_ref());
-    let runner = runner.copied().or(pipes.then_some("open")).or(ends_all.then_some("process_iter"));
+    let by_name = called::is_ruby(interpreter) && called::by_unknown_names(code);
+    let runner = runner
+        .copied()
+        .or(by_name.then_some("send"))
+        .or(pipes.then_some("open"))
+        .or(ends_all.then_some("process_iter"));
     let runner =
         runner.map(|word| format!("its code uses `{}`", word.trim_end_matches(['(', ' '])));
     // What it removes is not in its text.
@@ -325,6 +105,16 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
     let by_numbers = by_numbers.then(|| "its code spells a name by numbers".to_owned());
     let doubt = runner.or(unnamed).or(too_many).or(by_numbers);
     CodeSeen { access, paths, assembled, doubt }
+}
+
+/// Code as its words are meant, where that is not how they are written: what is only searched for is not done.
+fn meant(interpreter: &str, code: &str) -> Option<String> {
+    match interpreter {
+        it if it.starts_with("perl") => Some(without_patterns(code)),
+        it if called::is_ruby(it) => Some(called::by_dots(code)),
+        it if called::is_python(it) => Some(called::without_lists(code)),
+        _ => None,
+    }
 }
 
 /// The most that code does, by its words.
@@ -402,7 +192,10 @@ fn removes_by_path(code: &str) -> bool {
 
 /// True if code uses the words or the variables that it is given.
 pub(super) fn uses_arguments(code: &str) -> bool {
-    let words = ["argv", "ARGV", "ARGF", "shift", "<>", "environ", "getenv", ".env", "ENV"];
+    let words = [
+        "argv", "ARGV", "ARGF", "shift", "<>", "environ", "getenv", ".env", "ENV", "$^I",
+        "$INPLACE",
+    ];
     words.iter().any(|word| code.contains(word))
 }
 
@@ -514,9 +307,16 @@ fn opens(dense: &str) -> bool {
     };
     let is_archive = ["zipfile", "tarfile"].iter().any(|it| dense.contains(it));
     dense.match_indices("openSync(").any(more)
+        || dense.match_indices("sysopen").any(|(at, _)| !only_reads(&dense[at..]))
         || dense.match_indices("fs.open(").any(more)
         || dense.match_indices("promises.open(").any(more)
         || is_archive && dense.contains(".extract(")
+}
+
+/// True if a `sysopen` of perl says that it only reads.
+fn only_reads(call: &str) -> bool {
+    let call = call.split(';').next().unwrap_or(call);
+    call.contains("O_RDONLY") && !["O_CREAT", "O_TRUNC"].iter().any(|it| call.contains(it))
 }
 
 /// Code of perl without what its patterns look for, and what it puts in the place of that. What may hold code stays.

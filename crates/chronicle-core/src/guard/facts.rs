@@ -82,8 +82,8 @@ pub(super) struct Acts {
     pub(super) patches: Vec<acts::PatchFile>,
     /// What cannot be known about it.
     pub(super) unclear: Vec<Unclear>,
-    /// Programs in other languages that it hands to an interpreter, each with the interpreter's name.
-    pub(super) code: Vec<(String, String)>,
+    /// Programs in other languages that it hands to an interpreter.
+    pub(super) code: Vec<Code>,
     /// Statements that clients of databases read from their input, each with the client's name.
     pub(super) fed: Vec<(String, String)>,
     /// Every text that a shell would read: the command itself first, then what `-c`, `eval` or a here-document hand to one.
@@ -92,6 +92,16 @@ pub(super) struct Acts {
     pub(super) links: Vec<(Folder, Run)>,
     /// True if it gets something from the network by itself, and not only by a script whose text it has.
     pub(super) fetches: bool,
+}
+
+/// A program in another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Code {
+    /// The name of its interpreter.
+    pub(super) by: String,
+    pub(super) text: String,
+    /// Where it may run: its paths begin there.
+    pub(super) folders: Vec<Folder>,
 }
 
 /// One program that would be started.
@@ -176,6 +186,18 @@ pub(super) enum Folder {
     Known(String),
     /// Only the running shell knows.
     Unknown,
+}
+
+impl Folder {
+    /// The folder itself, of a command line that begins in this one; `None` if only the running shell knows.
+    pub(super) fn from(&self, start: &str) -> Option<String> {
+        match self {
+            Self::Start => Some(start.to_owned()),
+            Self::Known(folder) if folder.starts_with(['/', '~']) => Some(folder.clone()),
+            Self::Known(folder) => Some(format!("{}/{folder}", start.trim_end_matches('/'))),
+            Self::Unknown => None,
+        }
+    }
 }
 
 /// Something about a command that cannot be known.

@@ -143,12 +143,14 @@ impl Looked {
 
     /// Folders that code uses as a whole.
     pub(super) fn below_by_code(&mut self, acts: &Acts, start: &str, place: &Whereabouts) {
-        for (interpreter, code) in &acts.code {
-            for (from, to) in whole_folders(code) {
-                let Some(whole) = joined(&from, Some(start), place) else { continue };
-                let to = to.and_then(|to| joined(&to, Some(start), place));
+        let code = acts.code.iter().flat_map(|code| code.folders.iter().map(move |at| (code, at)));
+        for (code, folder) in code {
+            let start = folder.from(start);
+            for (from, to) in whole_folders(&code.text) {
+                let Some(whole) = joined(&from, start.as_deref(), place) else { continue };
+                let to = to.and_then(|to| joined(&to, start.as_deref(), place));
                 let to = to.map(|to| landings(&whole, &to)).unwrap_or_default();
-                let (sieve, access, by) = (Sieve::default(), Access::Read, interpreter.clone());
+                let (sieve, access, by) = (Sieve::default(), Access::Read, code.by.clone());
                 self.folders.push(WholeFolder { whole, sieve, to, access, by });
             }
         }

@@ -1,8 +1,10 @@
 //! Finds the text of a program in another language that a command hands to an interpreter: as an argument or as a here-document.
 
 use super::acts::{CommandWord, Doubt, DoubtKind, ProgramRun};
+use super::facts::{Code, Folder};
 use super::fed;
 use super::quotes::Marked;
+use super::taken::folder;
 
 /// Interpreters, and the options after which a program follows.
 const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -26,13 +28,13 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
 pub(super) const DATABASES: &[(&str, &[&str])] =
     &[("psql", &["-c", "--command"]), ("mysql", &["-e", "--execute"]), ("sqlite3", &[])];
 
-/// The program that a doubt is about, with its interpreter's name; `None` if its text is not all there.
+/// The program that a doubt is about; `None` if its text is not all there.
 pub(super) fn code_of(
     doubt: &Doubt,
     runs: &[ProgramRun],
     command: &str,
     marked: &Marked<'_>,
-) -> Option<(String, String)> {
+) -> Option<Code> {
     if doubt.kind != DoubtKind::Code {
         return None;
     }
@@ -40,10 +42,10 @@ pub(super) fn code_of(
         run.span == doubt.span
             && doubt.why.to_lowercase().starts_with(&format!("`{}` ", run.program.to_lowercase()))
     };
-    let mut here = runs.iter().filter(is_about);
-    let (run, is_only) = (here.next()?, here.next().is_none());
-    // Two of them at one place cannot be told apart.
-    if !is_only {
+    let here: Vec<&ProgramRun> = runs.iter().filter(is_about).collect();
+    let run = *here.first()?;
+    // Two of them at one place cannot be told apart, unless it is one in several folders.
+    if here.iter().any(|other| other.words != run.words) {
         return None;
     }
     let code = if let Some((_, options)) = DATABASES.iter().find(|(name, _)| *name == run.program) {
@@ -52,10 +54,65 @@ pub(super) fn code_of(
         statements(run, options, is_outer).or_else(|| piped(run, runs, marked))
     } else {
         let (_, options) = INTERPRETERS.iter().find(|(name, _)| run.program.starts_with(name))?;
-        argument(run, options).or_else(|| timed(run))
+        argument(run, options).or_else(|| timed(run)).or_else(|| piped(run, runs, marked))
     };
-    let code = code.or_else(|| document(doubt, run, command, marked))?;
-    Some((run.program.clone(), code))
+    let text = with_modules(run, code.or_else(|| document(doubt, run, command, marked))?);
+    let folders = here.iter().map(|it| led(run, folder(&it.folder))).collect();
+    Some(Code { by: run.program.clone(), text, folders })
+}
+
+/// The folder that a program goes to before it runs its code: `ruby -C folder`, `bun --cwd folder`.
+fn led(run: &ProgramRun, start: Folder) -> Folder {
+    let mut at = start;
+    let mut words = run.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let Some(text) = word.known().filter(|it| it.starts_with('-')) else { continue };
+        let value = match (run.program.as_str(), text) {
+            ("bun", "--cwd") => words.next().and_then(CommandWord::known),
+            ("bun", _) => match text.strip_prefix("--cwd=") {
+                Some(path) => Some(path),
+                None => continue,
+            },
+            (name, _) if name.contains("ruby") => match changed_folder(text) {
+                Some("") => words.next().and_then(CommandWord::known),
+                Some(path) => Some(path),
+                None => continue,
+            },
+            _ => continue,
+        };
+        at = match (value, &at) {
+            (Some(path), Folder::Known(folder)) if !path.starts_with(['/', '~']) => {
+                Folder::Known(format!("{}/{path}", folder.trim_end_matches('/')))
+            }
+            (Some(path), Folder::Known(_) | Folder::Start) => Folder::Known(path.to_owned()),
+            (Some(path), Folder::Unknown) if path.starts_with('/') => {
+                Folder::Known(path.to_owned())
+            }
+            (_, _) => Folder::Unknown,
+        };
+    }
+    at
+}
+
+/// What follows the letter of Ruby for another folder in a word of options; empty if it is the next word.
+fn changed_folder(text: &str) -> Option<&str> {
+    let (before, path) = text.strip_prefix('-')?.split_once(['C', 'X'])?;
+    before.chars().all(|it| "nplasvwyc".contains(it)).then_some(path)
+}
+
+/// Code with what perl is told to load before it, which is code too: `-MPOSIX;text` is `use POSIX;text`.
+fn with_modules(run: &ProgramRun, code: String) -> String {
+    if !run.program.starts_with("perl") {
+        return code;
+    }
+    let module = |word: &str| {
+        let (before, module) = word.strip_prefix('-')?.split_once(['M', 'm'])?;
+        let is_letter = |it: char| it.is_ascii_digit() || "wlnpasctTuUWX".contains(it);
+        before.chars().all(is_letter).then(|| format!("use {module};"))
+    };
+    let words = run.words.iter().skip(1).filter_map(CommandWord::known);
+    let all: Vec<String> = words.filter_map(module).chain([code]).collect();
+    all.join("\n")
 }
 
 /// Everything that follows one of the options. Before the last of it every word must be known: it could be an option too.

@@ -267,7 +267,7 @@ impl Judge<'_> {
             if let Some(doubt) = doubt {
                 return ask(word(doubt.kind), doubt.why.clone());
             }
-            let doubts = acts.code.iter().filter_map(|(name, text)| code::look(name, text).doubt);
+            let doubts = acts.code.iter().filter_map(|it| code::look(&it.by, &it.text).doubt);
             if let Some(why) = doubts.into_iter().next() {
                 return ask("code", why);
             }
@@ -369,7 +369,8 @@ fn by_commands(set: &RuleSet, acts: &Acts, homes: &[String]) -> Judgement {
             return worst;
         }
     }
-    for (interpreter, code) in acts.code.iter().chain(&acts.fed) {
+    let code = acts.code.iter().map(|it| (&it.by, &it.text));
+    for (interpreter, code) in code.chain(acts.fed.iter().map(|(by, text)| (by, text))) {
         worst = worst.or_stricter(by_texts(set, &RunText::of_code(interpreter, code)));
     }
     for text in &acts.texts {

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::acts::{self, Put, PutWhat, ShellSetting};
 use super::code;
+use super::commanded::commanded;
 use super::facts::{
-    Access, Acts, AskedCall, Extent, Folder, Looked, Reach, Touch, Unclear, UnclearKind,
+    Access, Acts, AskedCall, Code, Extent, Folder, Looked, Reach, Touch, Unclear, UnclearKind,
     Whereabouts, Word,
 };
 use super::links::through_links;
@@ -22,6 +23,8 @@ use crate::base::tools::{
 
 /// Most runs of a command whose words are looked at one by one.
 const RUNS_MAX: usize = 100;
+/// Deepest nesting of code and commands that start each other.
+const CODE_DEPTH_MAX: usize = 3;
 /// Longest command that is looked at, in bytes.
 const COMMAND_MAX: usize = 256 * 1024;
 
@@ -43,6 +46,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                 looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
                 looked.below(&acts, &folder, place);
                 looked.below_by_code(&acts, &folder, place);
+                started_by_code(&acts, &folder, place, &mut looked, CODE_DEPTH_MAX);
                 emptied(&text, &acts, &folder, place, &mut looked);
                 looked.acts.push(acts);
             }
@@ -64,6 +68,7 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
                 let acts = read_code(&language, &text, &folder, place);
                 reaches_of(&acts, &folder, place, &mut looked.reaches);
                 looked.below_by_code(&acts, &folder, place);
+                started_by_code(&acts, &folder, place, &mut looked, CODE_DEPTH_MAX);
                 looked.acts.push(acts);
             }
             Finding::Glob(glob) => {
@@ -85,6 +90,35 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
         }
     }
     looked
+}
+
+/// What code of a command starts that is all in its text.
+fn started_by_code(
+    acts: &Acts,
+    start: &str,
+    place: &Whereabouts,
+    looked: &mut Looked,
+    depth: usize,
+) {
+    for code in &acts.code {
+        let Some(found) = commanded(&code.by, &code.text) else { continue };
+        if depth == 0 {
+            looked.is_partial = true;
+            return;
+        }
+        for folder in &code.folders {
+            let folder = folder.from(start).unwrap_or_else(|| start.to_owned());
+            for text in &found.commands {
+                let acts = read(text, &folder, place);
+                reaches_of(&acts, &folder, place, &mut looked.reaches);
+                looked.is_partial |= through_links(&acts, &folder, place, &mut looked.reaches);
+                looked.below(&acts, &folder, place);
+                looked.below_by_code(&acts, &folder, place);
+                started_by_code(&acts, &folder, place, looked, depth - 1);
+                looked.acts.push(acts);
+            }
+        }
+    }
 }
 
 /// What a command would do if the variables that it does not set were empty: nobody knows that they are not.
@@ -220,12 +254,7 @@ fn start_folder(kind: ToolKind, input: &Value, place: &Whereabouts) -> String {
 /// Every path of a command: those that it names, and those in programs that it hands to an interpreter.
 fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<Reach>) {
     for touch in &acts.touches {
-        let folder = match &touch.folder {
-            Folder::Start => Some(start.to_owned()),
-            Folder::Known(folder) if folder.starts_with(['/', '~']) => Some(folder.clone()),
-            Folder::Known(folder) => Some(format!("{}/{folder}", start.trim_end_matches('/'))),
-            Folder::Unknown => None,
-        };
+        let folder = touch.folder.from(start);
         let path = touch.path.clone();
         let reach = Reach::of(touch.access, path, folder.as_deref(), place, &touch.by);
         let extent = touch.extent;
@@ -257,20 +286,34 @@ fn reaches_of(acts: &Acts, start: &str, place: &Whereabouts, reaches: &mut Vec<R
             }
         }
     }
-    for (interpreter, text) in &acts.code {
-        let seen = code::look(interpreter, text);
-        for path in seen.paths {
-            let reach = Reach::of(seen.access, Word::Known(path), Some(start), place, interpreter);
+    for code in &acts.code {
+        reaches_of_code(acts, code, start, place, reaches);
+    }
+}
+
+/// The paths in a program, from each folder that it may run in, and those that it is given.
+fn reaches_of_code(
+    acts: &Acts,
+    code: &Code,
+    start: &str,
+    place: &Whereabouts,
+    reaches: &mut Vec<Reach>,
+) {
+    let seen = code::look(&code.by, &code.text);
+    let own = seen.paths.iter().map(|path| (seen.access, path));
+    let all = own.chain(seen.assembled.iter().map(|path| (Access::Likely, path)));
+    let all: Vec<(Access, &String)> = all.collect();
+    for folder in &code.folders {
+        // Where nobody knows that, most paths still begin where the command does.
+        let folder = folder.from(start).unwrap_or_else(|| start.to_owned());
+        for (access, path) in &all {
+            let path = Word::Known((*path).clone());
+            let reach = Reach::of(*access, path, Some(&folder), place, &code.by);
             reaches.push(Reach { is_guess: true, ..reach });
         }
-        for path in seen.assembled {
-            let reach =
-                Reach::of(Access::Likely, Word::Known(path), Some(start), place, interpreter);
-            reaches.push(Reach { is_guess: true, ..reach });
-        }
-        if seen.access.changes() && code::uses_arguments(text) {
-            given_to_code(acts, interpreter, start, place, reaches);
-        }
+    }
+    if seen.access.changes() && code::uses_arguments(&code.text) {
+        given_to_code(acts, &code.by, start, place, reaches);
     }
 }
 
@@ -305,8 +348,8 @@ fn given_to_code(
 ) {
     let is_given = |touch: &&Touch| touch.access == Access::Maybe && touch.by == interpreter;
     for touch in acts.touches.iter().filter(is_given) {
-        let path = touch.path.clone();
-        reaches.push(Reach::of(Access::Likely, path, Some(start), place, interpreter));
+        let (path, folder) = (touch.path.clone(), touch.folder.from(start));
+        reaches.push(Reach::of(Access::Likely, path, folder.as_deref(), place, interpreter));
     }
 }
 
@@ -331,7 +374,8 @@ fn read_code(language: &str, text: &str, folder: &str, place: &Whereabouts) -> A
         "" => "code",
         other => other,
     };
-    let code = vec![(interpreter.to_owned(), text.to_owned())];
+    let (by, text_of) = (interpreter.to_owned(), text.to_owned());
+    let code = vec![Code { by, text: text_of, folders: vec![Folder::Start] }];
     if language.is_empty() {
         // It may be that of a shell too. What cannot be read so is no doubt: it is most likely another one.
         let unclear = Vec::new();

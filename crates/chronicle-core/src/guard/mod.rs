@@ -14,7 +14,10 @@
 pub mod acts;
 mod aliases;
 mod assembled;
+mod called;
 mod code;
+mod code_words;
+mod commanded;
 mod compiled;
 mod escapes;
 mod facts;

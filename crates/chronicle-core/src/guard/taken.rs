@@ -3,7 +3,7 @@
 use super::acts::{
     self, CommandFolder, CommandWord, DoubtKind, ProgramRun, TouchKind, is_pruned, sieve_of_find,
 };
-use super::facts::{Access, Acts, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
+use super::facts::{Access, Acts, Code, Extent, Folder, Run, Touch, Unclear, UnclearKind, Word};
 use super::fed::fed;
 use super::given::code_of;
 use super::links::makes_links;
@@ -52,11 +52,13 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
         }
         unclear.push(Unclear { kind: unclear_kind(doubt.kind), why: doubt.why.clone() });
     }
-    for (runner, text) in &found.scripts {
-        if SHELLS.contains(&runner.as_str()) {
-            texts.push(text.clone());
+    for script in &found.scripts {
+        let (by, text) = (script.by.clone(), script.text.clone());
+        if SHELLS.contains(&by.as_str()) {
+            texts.push(text);
         } else {
-            code.push((runner.clone(), text.clone()));
+            let folders = script.folders.iter().map(folder).collect();
+            code.push(Code { by, text, folders });
         }
     }
     let finds: Vec<&ProgramRun> = found.runs.iter().filter(|run| run.program == "find").collect();
@@ -72,7 +74,7 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
     let fetches = found.runs.iter().any(|run| {
         let here = command.get(run.span.start..run.span.end).unwrap_or(command);
         let is_here = here.contains('$') || here.contains(&run.program);
-        let is_of_script = found.scripts.iter().any(|(_, text)| text.contains(&run.program));
+        let is_of_script = found.scripts.iter().any(|it| it.text.contains(&run.program));
         ["curl", "wget", "fetch"].contains(&run.program.as_str()) && (is_here || !is_of_script)
     });
     Acts { runs, touches, deep, patches, unclear, code, fed, texts, links, fetches }
@@ -161,7 +163,7 @@ fn run(found: &ProgramRun) -> Run {
     Run { words: found.words.iter().map(word).collect() }
 }
 
-fn folder(found: &CommandFolder) -> Folder {
+pub(super) fn folder(found: &CommandFolder) -> Folder {
     match found {
         CommandFolder::Known(folder) => Folder::Known(folder.clone()),
         CommandFolder::Unknown => Folder::Unknown,

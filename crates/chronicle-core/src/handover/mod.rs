@@ -137,9 +137,13 @@ fn known_from<'s>(state: &'s State, attempt: &Attempt) -> Option<&'s Attempt> {
         it.attempt < intent.attempt && it.session == intent.session && it.place == intent.place
     };
     let before = || state.attempts.iter().map(std::convert::AsRef::as_ref).filter(is_it);
-    // A session that was named and killed before its first request exists, and has never seen its handover.
-    let has_heard = before().any(|it| it.usage.tokens() > 0 || it.tools > 0 || !it.said.is_empty());
-    before().next().filter(|_| has_heard)
+    before().next().filter(|_| before().any(has_heard))
+}
+
+/// True if the worker has surely read its handover. A session that was named and killed before its first request exists, and has never
+/// seen it.
+fn has_heard(attempt: &Attempt) -> bool {
+    attempt.usage.tokens() > 0 || attempt.tools > 0 || !attempt.said.is_empty()
 }
 
 /// What is new to a worker whose session continues, and where it finds the rest.

@@ -7,12 +7,13 @@ use crate::base::limits::HANDOVER_SUMMARIES_MAX;
 use crate::base::quote::{cited, plain};
 use crate::event::claims::Claim;
 use crate::event::trees::FileChange;
-use crate::event::{AttemptStarted, AttemptWalls, Change, GateAnswer, Why};
+use crate::event::{AttemptWalls, Change, GateAnswer, Why};
 use crate::state::claims::is_shown_later;
 use crate::state::{Attempt, Frame, Note, Ran, State, Visit};
 use crate::words;
 
 use super::fit::{HandoverPart, Keeps};
+use super::has_heard;
 use super::why::came_from;
 
 /// Most commands in a handover.
@@ -151,19 +152,26 @@ pub fn told(note: &Note, attempt: &Attempt) -> String {
     format!("{}{again}: {}", note.who, cited(&note.text, ENTRY))
 }
 
-/// The walls of a worker whose session goes on behind others than it was told of before.
+/// The walls of a worker whose session goes on behind others than it was told of before. Attempts of which nobody knows whether a worker
+/// read what it was told count as well as the last that did.
 pub(super) fn other_walls(state: &State, attempt: &Attempt) -> String {
     let intent = &attempt.intent;
-    let is_before =
-        |it: &&AttemptStarted| it.attempt < intent.attempt && it.session == intent.session;
-    let mut before = state.attempts.iter().rev().map(|it| &it.intent);
-    let before = before.find(is_before).map(|it| told_of(it.walls.as_deref()));
+    let before = state.attempts.iter().rev();
+    let before = before.filter(|it| it.intent.attempt < intent.attempt);
     let now = told_of(intent.walls.as_deref());
-    match before {
-        Some(before) if before == now => String::new(),
-        Some(_) if now.is_empty() => words::NO_WALLS_NOW.to_owned(),
-        Some(_) => format!("They are others than before. {now}"),
-        None => now,
+    let (mut is_first, mut is_other) = (true, false);
+    for before in before.filter(|it| it.intent.session == intent.session) {
+        is_first = false;
+        is_other |= told_of(before.intent.walls.as_deref()) != now;
+        if has_heard(before) {
+            break;
+        }
+    }
+    match (is_first, is_other) {
+        (true, _) => now,
+        (false, false) => String::new(),
+        (false, true) if now.is_empty() => words::NO_WALLS_NOW.to_owned(),
+        (false, true) => format!("They are others than before. {now}"),
     }
 }
 

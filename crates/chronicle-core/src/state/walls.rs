@@ -28,6 +28,18 @@ impl Facts {
         now.as_ref() != intent.walls.as_deref()
     }
 
+    /// True if the ledger knows that an attempt works: its walls stand, and nobody can give it others.
+    pub fn has_begun(&self, attempt: &Attempt) -> bool {
+        let intent = &attempt.intent;
+        let frame = self.frames.get(&intent.place.frame()).filter(|_| intent.chore.is_none());
+        let done = frame.map_or(0, |frame| frame.worker.counters.commands_done);
+        // Commands name no session, and their reports no time.
+        let ran = done > intent.first_command
+            || attempt.chores_done > 0
+            || attempt.failed_command.is_some();
+        attempt.session_seen || attempt.active_ms > 0 || attempt.wall_hits > 0 || ran
+    }
+
     fn walls_asked(&self, place: &Place, chore: Option<&Chore>) -> Walls {
         let run = self.run.as_ref().and_then(|run| run.walls.as_ref());
         let said = run.map(|walls| walls.said.clone()).unwrap_or_default();

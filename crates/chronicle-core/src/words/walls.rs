@@ -17,10 +17,11 @@ pub(super) fn rewalled(rewalled: &AttemptRewalled) -> String {
         (true, true) => "namespaces and Landlock",
         (true, false) => "namespaces",
         (false, true) => "Landlock alone",
-        (false, false) => "none, although they are required",
+        (false, false) if walls.asked.require => "none, but they are required",
+        (false, false) => "none",
     };
     let walls = rewalled.walls.as_deref().map_or("none", stand);
-    format!("{} gets the walls of this supervisor: {walls}", rewalled.attempt)
+    format!("{} gets this supervisor's walls: {walls}", rewalled.attempt)
 }
 
 /// What a worker is told whose session goes on without the walls that it was told of.

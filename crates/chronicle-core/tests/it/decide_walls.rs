@@ -1,13 +1,16 @@
 //! Walls: which ones an attempt gets, what its worker is told, and what becomes of one that runs into them.
 
 use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::walls::{WallFiles, Walls};
-use chronicle_core::event::input::{AttemptReport, Command, Report};
+use chronicle_core::event::input::{AttemptReport, Command, EndSeen, Report};
 use chronicle_core::event::trees::Moment;
-use chronicle_core::event::{AttemptWalls, Event, Message, RunStarted, RunWalls, WallsFound};
+use chronicle_core::event::{
+    AttemptRewalled, AttemptWalls, Event, Message, RunStarted, RunWalls, WallsFound,
+};
 use chronicle_core::handover::{handover, wall_words};
 use chronicle_core::state::effect::Action;
-use chronicle_core::view;
+use chronicle_core::{view, words};
 
 use crate::world::{World, about, person, report, start, tree, workflows};
 
@@ -89,6 +92,74 @@ fn an_attempt_that_was_decided_for_other_walls_gets_those_of_its_supervisor() {
     let required = Walls { require: true, ..Walls::default() };
     let world = walled(WallsFound { off: true, ..WallsFound::default() }, required, "");
     assert!(walls_of(&world, 1).is_some_and(|walls| walls.asked.require && !walls.namespaces));
+}
+
+/// Another supervisor finds the run, and what worked before is lost.
+fn taken_over(world: &mut World, lost: u32, found: WallsFound) {
+    let (host, version, walls) = ("here".to_owned(), "1".to_owned(), Some(found));
+    let (epoch, notifies) = (0, false);
+    let pid = 10 + lost;
+    world.step(&report(Report::SupervisorStarted { pid, host, epoch, version, notifies, walls }));
+    let seen = EndSeen { lost: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(lost), AttemptReport::Ended(seen)));
+    world.step(&tree(Moment::After(AttemptId(lost)), &[]));
+}
+
+/// An attempt names its session, and its worker answers.
+fn works(world: &mut World, id: u32) {
+    let session = world.state.attempt(AttemptId(id)).unwrap().intent.session.clone();
+    world.step(&about(AttemptId(id), AttemptReport::Session(session)));
+    let usage = Usage { input: 1, ..Usage::default() };
+    world.step(&about(AttemptId(id), AttemptReport::Usage { scope: Scope::Turn, usage }));
+}
+
+#[test]
+fn a_session_is_told_of_other_walls_until_a_worker_has_surely_read_it() {
+    let mut world = walled(all(), Walls::default(), "");
+    let session = world.state.attempt(AttemptId(1)).unwrap().intent.session.clone();
+    works(&mut world, 1);
+    let none = || WallsFound { off: true, ..WallsFound::default() };
+    let told = |world: &World, id: u32| {
+        let attempt = world.state.attempt(AttemptId(id)).unwrap();
+        assert_eq!(attempt.intent.session, session, "a{id}");
+        handover(&world.state, attempt)
+    };
+    taken_over(&mut world, 1, none());
+    assert!(told(&world, 2).contains("There are none around you any more"));
+    // It died before anybody knew that it read this.
+    taken_over(&mut world, 2, none());
+    assert!(told(&world, 3).contains("There are none around you any more"));
+    works(&mut world, 3);
+    taken_over(&mut world, 3, none());
+    assert!(!told(&world, 4).contains("## Walls"));
+    works(&mut world, 4);
+    taken_over(&mut world, 4, all());
+    assert!(told(&world, 5).contains("They are others than before."));
+}
+
+#[test]
+fn other_walls_are_told_on_one_line_and_as_they_are() {
+    let told = |found: WallsFound, require: bool| {
+        let asked = Walls { require, ..Walls::default() };
+        let (namespaces, landlock) = (found.namespaces, found.landlock);
+        let walls = AttemptWalls { asked, namespaces, landlock, ..AttemptWalls::default() };
+        let (attempt, walls) = (AttemptId(123), Some(Box::new(walls)));
+        let sentence = words::sentence(&Event::AttemptRewalled(AttemptRewalled {
+            attempt,
+            walls,
+            handover: None,
+        }));
+        // Beside the number and the time of its line.
+        assert!(sentence.chars().count() + 17 <= 80, "{sentence}");
+        sentence
+    };
+    let one = WallsFound { landlock: true, ..WallsFound::default() };
+    assert_eq!(told(all(), true), "a123 gets this supervisor's walls: namespaces and Landlock");
+    assert_eq!(told(one, true), "a123 gets this supervisor's walls: Landlock alone");
+    // A machine may have none, and nobody may have asked for any.
+    assert_eq!(told(WallsFound::default(), false), "a123 gets this supervisor's walls: none");
+    let required = told(WallsFound::default(), true);
+    assert_eq!(required, "a123 gets this supervisor's walls: none, but they are required");
 }
 
 #[test]

@@ -182,6 +182,7 @@ fn any_kind_of_event_is_reached() {
         "go_asked",
         "frame_ended",
         "attempt_started",
+        "attempt_rewalled",
         "session_opened",
         "tool_called",
         "tool_ended",

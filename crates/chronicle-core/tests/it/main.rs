@@ -51,6 +51,7 @@ mod properties;
 mod purity;
 mod quotes;
 mod recover;
+mod recover_walls;
 mod redact_commands;
 mod redact_corpus;
 mod reference;

@@ -152,10 +152,10 @@ const SCENARIOS: [(&str, &str, &str); 27] = [
     ),
 ];
 
-type EndOf = (Status, Vec<(Place, String)>, Vec<(String, String)>);
+pub(crate) type EndOf = (Status, Vec<(Place, String)>, Vec<(String, String)>);
 
 /// What must be the same: status, path, how each phase was left, and counters but attempts, time and usage.
-fn end_of(state: &State) -> EndOf {
+pub(crate) fn end_of(state: &State) -> EndOf {
     let path = state
         .visits
         .iter()

@@ -153,13 +153,16 @@ impl Processes {
         if self.running.contains_key(&id) {
             return None;
         }
-        let was_before = self.unknown.contains(&id);
         // Something of it may still work: started again at once, two workers would change the same files.
         if self.is_left(id) {
             return self.observe(id);
         }
         // A command decided on it while nobody drove the run. The walls are this supervisor's, and its handover names them.
-        if was_before && state.attempt(id).is_some_and(|attempt| state.has_other_walls(attempt)) {
+        if let Some(attempt) = state.attempt(id).filter(|it| state.has_other_walls(it)) {
+            // What has begun keeps its walls, and so it is lost here: started again, it would be behind those of somebody else.
+            if state.has_begun(attempt) {
+                return self.observe(id);
+            }
             let what = AttemptReport::OtherWalls;
             return Some(reported(Report::Attempt { attempt: id, active_ms: 0, what }));
         }

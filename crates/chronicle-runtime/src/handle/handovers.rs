@@ -27,15 +27,19 @@ pub fn handover(
             Err(LedgerError::UnknownKind { .. } | LedgerError::NewerVersion { .. }) => break,
             Err(error) => return Err(error.into()),
         };
-        let begun = line.events.iter().filter_map(|event| match event {
-            Event::AttemptStarted(intent) if is_asked_for(intent, attempt) => Some(intent.clone()),
+        // Walls that it gets after all come with another handover, and that is the one which the worker was told.
+        let told = line.events.iter().filter_map(|event| match event {
+            Event::AttemptStarted(intent) => Some(intent.attempt),
+            Event::AttemptRewalled(rewalled) => Some(rewalled.attempt),
             _ => None,
         });
-        let begun: Vec<AttemptStarted> = begun.collect();
+        let told: Vec<AttemptId> = told.collect();
         state.apply(&line);
-        if let Some(intent) = begun.into_iter().next_back() {
+        let mut known =
+            told.into_iter().rev().filter_map(|id| state.attempt(id)).map(|it| &it.intent);
+        if let Some(intent) = known.find(|intent| is_asked_for(intent, attempt)) {
             // With the state right after that line, as it was when the worker was told.
-            found = Some(told_then(folder, &state, &intent));
+            found = Some(told_then(folder, &state, intent));
         }
     }
     if state.run.is_none() {

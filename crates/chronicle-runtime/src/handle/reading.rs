@@ -230,6 +230,7 @@ fn is_unasked(event: &Event) -> bool {
 fn artifacts(event: &Event) -> impl Iterator<Item = String> {
     let handed = match event {
         Event::AttemptStarted(intent) => intent.handover.clone(),
+        Event::AttemptRewalled(rewalled) => rewalled.handover.clone(),
         _ => None,
     };
     handed.into_iter().flat_map(|handed| std::iter::once(handed.text).chain(handed.rest))

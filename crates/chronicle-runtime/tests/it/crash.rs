@@ -17,7 +17,7 @@ use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::record::Line;
-use chronicle_core::event::{Event, RunStarted};
+use chronicle_core::event::{Event, RunStarted, RunWalls, WallsFound};
 use chronicle_core::state::{State, Status};
 use chronicle_runtime::for_tests::clock;
 use chronicle_runtime::for_tests::driver::{INBOX_MAX, InboxMessage, Rest, Run, asked, drive};
@@ -180,6 +180,25 @@ const CHORES: Scenario = (
     "build 1: usage 2; go ship\nbuild 2: usage 3; go ship\nbuild!verify 1: run 1 2\nbuild!cleanup: run 0 1\n\
      ship: crash x\nmend: go done",
 );
+
+/// What a person says at a gate is decided while nobody drives the run, and each supervisor has other walls than the one before it.
+const WALLS: Scenario = (
+    "walls",
+    "{name: W, phases: {plan: {approval: before, next: [test]}, \
+     test: {run: command, commands: [a, b], approval: before}}}",
+    "plan: usage 2; go test\nwalls: change\ng1: approve\ng2: approve",
+);
+
+#[test]
+fn walls() {
+    let mut whole = Trial::new(&WALLS, Memorize::AtOnce);
+    whole.live();
+    let (_, lines) = whole.read();
+    let events = lines.iter().flat_map(|line| &line.events);
+    let rewalled = events.filter(|event| matches!(event, Event::AttemptRewalled(_))).count();
+    assert_eq!(rewalled, 2, "{}", told(&lines));
+    every_death(&WALLS);
+}
 
 #[test]
 fn chores() {
@@ -365,12 +384,15 @@ struct Trial {
     agents: Agents,
     /// The whole lines that were on disk after the last death.
     kept: Vec<u8>,
+    /// How many supervisors have driven it.
+    drives: usize,
 }
 
 impl Trial {
     fn new(scenario: &Scenario, memorize: Memorize) -> Self {
         let agents = Agents::new(scenario.2, memorize);
-        Self { scenario: *scenario, memorize, ledger: Memory::new(), agents, kept: Vec::new() }
+        let (ledger, kept) = (Memory::new(), Vec::new());
+        Self { scenario: *scenario, memorize, ledger, agents, kept, drives: 0 }
     }
 
     fn count_hits(&mut self) -> BTreeMap<Point, u64> {
@@ -450,9 +472,11 @@ impl Trial {
 
     fn drive(&mut self, run: &mut Run, holder: &Holder) {
         let is_new = run.state().run.is_none();
-        let command = if is_new { self.start() } else { Command::Resume };
+        let walls = self.walls();
+        self.drives += 1;
+        let command = if is_new { self.start(walls.clone()) } else { Command::Resume };
         let mut first: Vec<InboxMessage> = run
-            .introduce(holder, self.agents.scripted("people").is_some(), None)
+            .introduce(holder, self.agents.scripted("people").is_some(), walls.clone())
             .into_iter()
             .map(|input| InboxMessage::Input(Box::new(input), None))
             .collect();
@@ -460,11 +484,20 @@ impl Trial {
         let command = InboxMessage::Input(Box::new(asked("ann", command)), Some(reply));
         first.insert(if is_new { 0 } else { first.len() }, command);
         let (inbox, messages) = sync_channel(INBOX_MAX);
-        let mut world = Simulated::new(&mut self.agents, inbox, run.state());
+        let mut world = Simulated::new(&mut self.agents, inbox, run.state(), walls);
         drive(run, first, Rest::AtGates, &messages, &mut world, &mut Nobody).unwrap();
     }
 
-    fn start(&self) -> Command {
+    /// The walls of the next supervisor, where the script has some: every other one is told to put up none.
+    fn walls(&self) -> Option<WallsFound> {
+        let off = !self.drives.is_multiple_of(2);
+        let (namespaces, landlock) = (true, true);
+        let found = WallsFound { namespaces, landlock, off, ..WallsFound::default() };
+        self.agents.scripted("walls").map(|_| found)
+    }
+
+    fn start(&self, walls: Option<WallsFound>) -> Command {
+        let walls = walls.map(|found| Box::new(RunWalls { found, ..RunWalls::default() }));
         Command::Start(Box::new(RunStarted {
             run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
             task: "the task".to_owned(),
@@ -481,7 +514,7 @@ impl Trial {
             isolated: false,
             inputs: true,
             rules: None,
-            walls: None,
+            walls,
             carried: None,
         }))
     }

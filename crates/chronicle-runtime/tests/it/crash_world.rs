@@ -21,7 +21,7 @@ use chronicle_core::event::input::{
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::signal::{Signal, parse};
-use chronicle_core::event::{Change, CrashClass, Duty, Issues};
+use chronicle_core::event::{Change, CrashClass, Duty, Issues, WallsFound};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{Attempt, State, Status};
 use chronicle_runtime::for_tests::clock;
@@ -97,6 +97,8 @@ pub(crate) struct Simulated<'a> {
     untold: BTreeSet<About>,
     telling: BTreeSet<About>,
     working: BTreeMap<AttemptId, Working>,
+    /// Which walls it puts up, if it says so.
+    walls: Option<WallsFound>,
 }
 
 /// An agent that lives.
@@ -114,10 +116,11 @@ impl<'a> Simulated<'a> {
         agents: &'a mut Agents,
         inbox: SyncSender<InboxMessage>,
         state: &State,
+        walls: Option<WallsFound>,
     ) -> Self {
         let untold = state.notices.owed.iter().map(|it| it.about).collect();
         let (unknown, working) = (state.live.clone(), BTreeMap::new());
-        Self { agents, inbox, unknown, untold, telling: BTreeSet::new(), working }
+        Self { agents, inbox, unknown, untold, telling: BTreeSet::new(), working, walls }
     }
 
     fn tell(&self, input: Input) {
@@ -145,7 +148,10 @@ impl<'a> Simulated<'a> {
     fn start(&mut self, attempt: &Attempt) {
         fail::at(Point::BeforeStartAgent);
         let id = attempt.intent.attempt;
-        self.agents.started.insert(id);
+        assert!(self.agents.started.insert(id), "{id} is started twice");
+        let walls = self.walls.as_ref().filter(|walls| !walls.off);
+        let stand = attempt.intent.walls.as_ref().is_some_and(|walls| walls.namespaces);
+        assert_eq!(stand, walls.is_some(), "{id} is started behind walls of somebody else");
         let gone = attempt.intent.resume && !self.agents.has_session(&attempt.intent.session);
         let next = *self.agents.progress.entry(key(attempt)).or_default();
         let working =
@@ -344,18 +350,29 @@ impl<'a> Simulated<'a> {
 impl World for Simulated<'_> {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         self.working.retain(|id, _| state.live.contains(id));
+        let mut at_once = Vec::new();
         for effect in due {
             match effect.action {
-                Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
+                // One that nobody came to start is started now.
+                Action::RunAttempt(id) | Action::StopAttempt(id)
+                    if self.unknown.remove(&id) && self.agents.started.contains(&id) =>
+                {
                     self.lost(id);
                 }
                 Action::StopAttempt(id) => self.stop(id),
                 Action::RunAttempt(id) => {
                     let attempt = state.attempt(id).unwrap();
-                    if !self.working.contains_key(&id) {
+                    if self.working.contains_key(&id) {
+                        self.work(state, attempt);
+                    } else if self.agents.started.contains(&id) {
+                        // It is lost, which is on its way to the ledger.
+                    } else if state.has_other_walls(attempt) {
+                        let (active_ms, what) = (0, AttemptReport::OtherWalls);
+                        at_once.push(reported(Report::Attempt { attempt: id, active_ms, what }));
+                    } else {
                         self.start(attempt);
+                        self.work(state, attempt);
                     }
-                    self.work(state, attempt);
                 }
                 Action::Tell(id, message) => {
                     let again = made_again(state, id, message);
@@ -387,7 +404,7 @@ impl World for Simulated<'_> {
                 Action::RunTimer { .. } => {}
             }
         }
-        Vec::new()
+        at_once
     }
 
     fn is_idle(&self) -> bool {

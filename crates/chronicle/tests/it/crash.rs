@@ -52,6 +52,30 @@ macro_rules! scenarios {
 
 scenarios! { edits commands inside }
 
+/// What a person says while nobody drives the run is decided for the walls of the last supervisor, and the next has others. It dies at
+/// each of its first lines, of which one gives an attempt its walls, and around the start.
+mod walls {
+    macro_rules! dies_at {
+        ($($point:ident)*) => {
+            $(#[test] fn $point() { super::every_death("walls", stringify!($point)); })*
+        };
+    }
+
+    dies_at! {
+        before_append torn_append after_sync before_start_agent after_start_agent keeper_after_lock
+        before_start_command after_start_command
+    }
+
+    #[test]
+    fn other_walls_are_needed() {
+        let unharmed = super::unharmed("walls", super::Stay::Unwalled, None);
+        assert_eq!(unharmed.ended.rewalled, 2);
+    }
+}
+
+/// How many lines a supervisor that resumes writes until its attempt works.
+const LINES_TO_START: usize = 5;
+
 /// Points inside the writing of trees, where a machine without git never comes: `cmd_trees_killed.rs` dies there.
 mod trees {
     use crate::cmd_trees_killed::{in_restore, in_tree};
@@ -87,13 +111,17 @@ fn are_all(points: &[&str], walled: &[&str]) {
 fn every_death(scenario: &'static str, point: &str) {
     let point = point.replace('_', "-");
     let began = Instant::now();
-    let (stay, prelude) = way_to(&point);
+    let (stay, prelude) = match scenario {
+        "walls" => (Stay::Unwalled, None),
+        _ => way_to(&point),
+    };
     let count = unharmed(scenario, stay, prelude).counts.get(&point).copied().unwrap_or(0);
-    let unharmed = unharmed(scenario, Stay::Leave, None);
+    let calm = if stay == Stay::Unwalled { stay } else { Stay::Leave };
+    let unharmed = unharmed(scenario, calm, None);
     assert!(count > 0, "`{scenario}` never comes to `{point}`");
     let mut died = 0;
     let mut failures = Vec::new();
-    for (nth, cut) in chosen(&point, count) {
+    for (nth, cut) in chosen(stay, &point, count) {
         match die_near(scenario, stay, prelude, (&point, nth, cut), &unharmed.ended) {
             Ok(has_died) => died += usize::from(has_died),
             Err(why) => failures.push(format!("{point}:{nth}{cut}: {why}")),
@@ -116,12 +144,16 @@ fn way_to(point: &str) -> (Stay, Option<&'static str>) {
 }
 
 /// At which hits to die, and how much of a torn line is written.
-fn chosen(point: &str, count: usize) -> Vec<(usize, &'static str)> {
+fn chosen(stay: Stay, point: &str, count: usize) -> Vec<(usize, &'static str)> {
     let cuts = [":1", ":half", ":-1"];
     let is_torn = point == "torn-append";
     if std::env::var_os("CHRONICLE_CRASH_ALL").is_some() {
         let cuts: &[&str] = if is_torn { &cuts } else { &[""] };
         return (1..=count).flat_map(|nth| cuts.iter().map(move |cut| (nth, *cut))).collect();
+    }
+    if stay == Stay::Unwalled {
+        let cut = if is_torn { cuts[1] } else { "" };
+        return (1..=count.min(LINES_TO_START)).map(|nth| (nth, cut)).collect();
     }
     let mut nths = vec![1, count.div_ceil(2), count];
     nths.dedup();

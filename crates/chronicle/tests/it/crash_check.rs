@@ -26,6 +26,8 @@ pub(crate) struct Ended {
     /// Leaving signals and commands, each with its place and try, in order.
     works: Vec<String>,
     tokens: u64,
+    /// How many attempts got other walls than they were decided for.
+    pub(crate) rewalled: usize,
 }
 
 impl Ended {
@@ -40,9 +42,14 @@ impl Ended {
         cache_is_right(site, view)?;
         nothing_is_left(site)?;
         nobody_is_told_twice(site)?;
+        let rewalled = walls_are_the_starters(&lines)?;
         let mut files = BTreeMap::new();
         collect(&site.project(), "", &mut files);
-        Ok(Self { view: without_changing(view), files, works, tokens })
+        let mut view = without_changing(view);
+        if site.changes_walls() {
+            view["walls"].take();
+        }
+        Ok(Self { view, files, works, tokens, rewalled })
     }
 
     /// Says what differs from the run that nobody harmed.
@@ -176,6 +183,28 @@ fn works(events: &[Value]) -> Vec<String> {
         Some(format!("{} {} {what}", intent["place"], intent["try"]))
     };
     events.iter().filter_map(work).collect()
+}
+
+/// Whoever works is behind the walls of the supervisor that drives the run. How many got them after all.
+fn walls_are_the_starters(events: &[Value]) -> Result<usize, String> {
+    let (mut walled, mut off, mut rewalled) = (BTreeMap::new(), false, 0);
+    for event in events {
+        let data = &event["data"];
+        let attempt = data["attempt"].to_string();
+        match event["kind"].as_str().unwrap() {
+            "supervisor_started" => off = data["walls"]["off"] == true,
+            "attempt_started" => drop(walled.insert(attempt, !data["walls"].is_null())),
+            "attempt_rewalled" => {
+                rewalled += 1;
+                walled.insert(attempt, !data["walls"].is_null());
+            }
+            "session_opened" | "command_ended" if walled.get(&attempt) != Some(&!off) => {
+                return Err(format!("{attempt} works behind walls of somebody else"));
+            }
+            _ => {}
+        }
+    }
+    Ok(rewalled)
 }
 
 /// Each message of each session once.

@@ -26,6 +26,8 @@ pub(crate) enum Stay {
     Wait,
     /// They leave, and people are told when they are needed.
     Tell,
+    /// They leave, and every other one that resumes puts up no walls. Only who resumes dies.
+    Unwalled,
 }
 
 /// One project with one run in it.
@@ -36,6 +38,8 @@ pub(crate) struct Site {
     arms: Vec<String>,
     /// Those that have struck.
     struck: usize,
+    /// How often somebody has resumed it.
+    resumed: usize,
     /// The ledger as it was after each of them.
     pub(crate) at_deaths: Vec<Vec<u8>>,
 }
@@ -43,7 +47,7 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) fn new(scenario: &str, stay: Stay, arms: Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let site = Self { folder, stay, arms, struck: 0, at_deaths: Vec::new() };
+        let site = Self { folder, stay, arms, struck: 0, resumed: 0, at_deaths: Vec::new() };
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
             fs::create_dir_all(site.folder.path().join(name)).unwrap();
         }
@@ -70,6 +74,11 @@ impl Site {
         notices.map(|notice| format!("{} {}", notice["event"], notice["gate"]["gate"])).collect()
     }
 
+    /// Whether the walls that it ends with are those of whoever came last.
+    pub(crate) fn changes_walls(&self) -> bool {
+        self.stay == Stay::Unwalled
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }
@@ -91,7 +100,10 @@ impl Site {
                 Some("done") => return Ok(view.unwrap()),
                 Some("waiting") => approval(view.as_ref().unwrap())?,
                 Some("running" | "ending" | "ready" | "interrupted" | "paused") => {
-                    vec!["resume".to_owned(), self.short()]
+                    self.resumed += 1;
+                    let is_open = self.stay == Stay::Unwalled && !self.resumed.is_multiple_of(2);
+                    let open = is_open.then(|| "--no-walls".to_owned());
+                    ["resume".to_owned(), self.short()].into_iter().chain(open).collect()
                 }
                 Some(other) => return Err(format!("the run is {other}")),
             };
@@ -179,7 +191,8 @@ impl Site {
         let out = |name| File::create(self.folder.path().join("out").join(name)).unwrap();
         let mut command = self.command(words);
         command.stdout(out("stdout")).stderr(out("stderr"));
-        if let Some(arm) = self.arms.get(self.struck) {
+        let is_spared = self.stay == Stay::Unwalled && words[0] != "resume";
+        if let Some(arm) = self.arms.get(self.struck).filter(|_| !is_spared) {
             command.env("CHRONICLE_FAILPOINT", arm).env("CHRONICLE_FAILPOINT_HITS", self.hits());
         }
         command.spawn().unwrap()

@@ -356,6 +356,22 @@ fn needs_namespaces_a_worker_is_told_its_walls_and_cannot_pose_as_a_person() {
     }
 }
 
+/// What is shown as told is what came with the walls that stood.
+#[test]
+fn needs_namespaces_the_handover_of_an_attempt_with_other_walls_is_the_one_it_got() {
+    for who in Who::all() {
+        let session = with_worker(who, "approval: before, ", "true");
+        session.run().exits(4);
+        session.chronicle(&["approve"]).exits(0);
+        assert!(session.chronicle(&["handover"]).stdout.contains("## Walls"));
+        session.chronicle(&["resume", "--no-walls"]).exits(0);
+        let told = session.chronicle(&["handover"]).stdout;
+        assert!(!told.contains("## Walls") && told.contains("## Task"), "{told}");
+        let log = session.chronicle(&["log"]).stdout;
+        assert!(log.contains("a1 gets this supervisor's walls: none\n"), "{log}");
+    }
+}
+
 /// A worker puts a link to somebody's folder in the place of a build folder that the next phase may write.
 #[test]
 fn needs_namespaces_a_link_in_the_place_of_a_folder_opens_nothing_and_asks_a_person() {

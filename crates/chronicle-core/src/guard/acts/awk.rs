@@ -3,21 +3,29 @@
 use super::invoke::Call;
 use super::options::{Valued, read};
 use super::state::State;
-use super::value::Field;
+use super::value::{Field, Piece};
 use super::walk::Walker;
 use super::{DoubtKind, TouchKind};
 
-const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:w pretty-print:w d:w dump-variables:w p:w profile:w";
+const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:* d:* p:* D:*";
+/// Options that write a file, which may be glued to them, and the one that they write otherwise.
+const WRITING: [(&str, &str, &str); 3] = [
+    ("o", "pretty-print", "awkprof.out"),
+    ("d", "dump-variables", "awkvars.out"),
+    ("p", "profile", "awkprof.out"),
+];
 
 impl Walker<'_> {
     pub(super) fn awk(&mut self, name: &str, words: &[Field], state: &State, call: Call<'_>) {
+        let words = &spelled_out(words);
         let (found, end) = read(words, Valued(VALUED), true);
         let mut files = words.get(end..).unwrap_or_default();
+        self.told_by_awk(name, words.get(..end).unwrap_or_default(), state, call);
         for file in found.values(&["f", "file", "E", "exec"]) {
             self.touch(TouchKind::Read, file, state, name, call.span);
         }
         let mut programs: Vec<Field> = found.values(&["e", "source"]).cloned().collect();
-        for file in found.values(&["f", "file", "E", "exec"]) {
+        for file in found.values(&["f", "file", "E", "exec", "i", "include"]) {
             programs.extend(self.code_in(file, state, call));
         }
         if !found.has(&["f", "file", "E", "exec", "e", "source"])
@@ -31,7 +39,7 @@ impl Walker<'_> {
             let seen = program.known().and_then(look);
             is_plain &= seen.is_some();
             for (kind, path) in seen.unwrap_or_default() {
-                self.touch(kind, &Field::text(&path), state, name, call.span);
+                self.touch(kind, &path, state, name, call.span);
             }
         }
         if !is_plain {
@@ -44,6 +52,60 @@ impl Walker<'_> {
             self.touches(if changes { "rw" } else { "r" }, file, state, name, call);
         }
     }
+
+    /// Files that options of `awk` write, and commands for its debugger.
+    fn told_by_awk(&mut self, name: &str, options: &[Field], state: &State, call: Call<'_>) {
+        for option in options {
+            let text = option.begins();
+            for (letter, long, usual) in WRITING {
+                let short = text.strip_prefix('-').and_then(|it| it.strip_prefix(letter));
+                let cut = text.strip_prefix("--").map(|it| it.split('=').next().unwrap_or(it));
+                let is_long = cut.is_some_and(|it| it.len() > 1 && long.starts_with(it));
+                let at = match (short, text.find('=')) {
+                    (Some(_), _) => 2,
+                    (None, Some(at)) if is_long => at + 1,
+                    (None, None) if is_long => text.len(),
+                    _ => continue,
+                };
+                let file = option.after(at);
+                let file = if file.known() == Some("") { Field::text(usual) } else { file };
+                if file.known() != Some("-") {
+                    self.written_to(&file, state, name, call.span);
+                }
+            }
+            if text.starts_with("-D") || text.starts_with("--deb") {
+                let why = format!("`{name}` is given commands of its debugger");
+                self.doubt(DoubtKind::Text, &why, call.span);
+            }
+        }
+    }
+}
+
+/// Words with what stands behind `-W` as the long option that it is: `-W exec file` is `--exec file`.
+fn spelled_out(words: &[Field]) -> Vec<Field> {
+    let mut out = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let glued = word.known().and_then(|it| it.strip_prefix("-W"));
+        let value = match glued {
+            Some("") => words.next().cloned(),
+            Some(value) => Some(Field::text(value)),
+            None => None,
+        };
+        let Some(value) = value else {
+            out.push(word.clone());
+            continue;
+        };
+        // The only one with `e` that takes a file.
+        let name = match value.begins() {
+            "e" | "ex" | "exe" => Field::text("exec"),
+            _ => value,
+        };
+        let mut long = Field::text("--");
+        long.extend(&name);
+        out.push(long);
+    }
+    out
 }
 
 /// One piece of a program.
@@ -58,8 +120,37 @@ enum Token {
     End,
 }
 
+/// The file that is printed to: its name, or a folder and what begins there where the data says the rest. `None` if even that is not
+/// known.
+fn printed_to(rest: &[Token]) -> Option<Field> {
+    let end = rest.iter().position(|it| matches!(it, Token::End | Token::Sign('}')));
+    let all = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let all = match all {
+        [Token::Sign('('), inner @ .., Token::Sign(')')] => inner,
+        all => all,
+    };
+    let is_value = |it: &Token| match it {
+        Token::Text(_) | Token::Name(_) | Token::Other => true,
+        Token::Sign(sign) => "$()[],+-*%".contains(*sign),
+        Token::End => false,
+    };
+    let is_plain = |text: &str| !text.contains(['\\', '*', '?', '[']);
+    match all {
+        [Token::Text(path)] => Some(Field::text(path)),
+        [Token::Text(begins), rest @ ..] if begins.contains('/') && is_plain(begins) => {
+            let mut path = Field::text(begins);
+            path.push(Piece::Glob("*".to_owned()));
+            if let Some(Token::Text(ends)) = rest.last().filter(|_| rest.len() > 1) {
+                is_plain(ends).then(|| path.push_text(ends))?;
+            }
+            rest.iter().all(is_value).then_some(path)
+        }
+        _ => None,
+    }
+}
+
 /// The files that a program names; `None` if it may do more.
-fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
+fn look(program: &str) -> Option<Vec<(TouchKind, Field)>> {
     let tokens = tokens(program)?;
     let mut found = Vec::new();
     let (mut is_print, mut depth) = (false, 0_usize);
@@ -75,14 +166,14 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
                 let from =
                     rest.iter().position(|it| *it == Token::Sign('<')).filter(|at| *at < 2)?;
                 let Some(Token::Text(path)) = rest.get(from + 1) else { return None };
-                found.push((TouchKind::Read, path.clone()));
+                found.push((TouchKind::Read, Field::text(path)));
             }
             // What it is given to read, it may choose by itself.
             Token::Name(name) if name == "ARGV" => {
                 let rest = tokens.get(at + 1..).unwrap_or_default();
                 let path = chosen(rest)?;
                 if !path.is_empty() {
-                    found.push((TouchKind::Read, path));
+                    found.push((TouchKind::Read, Field::text(&path)));
                 }
             }
             Token::Sign('(') => depth += 1,
@@ -93,11 +184,7 @@ fn look(program: &str) -> Option<Vec<(TouchKind, String)>> {
                 let rest = tokens.get(at + 1..).unwrap_or_default();
                 // `>>` appends.
                 let rest = rest.strip_prefix(&[Token::Sign('>')]).unwrap_or(rest);
-                let Some(Token::Text(path)) = rest.first() else { return None };
-                if !matches!(rest.get(1), None | Some(Token::End | Token::Sign('}'))) {
-                    return None;
-                }
-                found.push((TouchKind::Write, path.clone()));
+                found.push((TouchKind::Write, printed_to(rest)?));
                 is_print = false;
             }
             Token::Name(_) | Token::Text(_) | Token::Other | Token::Sign(_) => {}
@@ -216,7 +303,7 @@ mod tests {
         ] {
             assert_eq!(look(program), None, "{program}");
         }
-        let one = |kind, path: &str| Some(vec![(kind, path.to_owned())]);
+        let one = |kind, path: &str| Some(vec![(kind, Field::text(path))]);
         assert_eq!(look("{print > \"a/b\"}"), one(TouchKind::Write, "a/b"));
         assert_eq!(look("{printf \"x\" >> \"a\"; y}"), one(TouchKind::Write, "a"));
         assert_eq!(look("{while ((getline l < \"f\") > 0) n++}"), one(TouchKind::Read, "f"));

@@ -9,7 +9,7 @@
 //! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs`, `installed.rs` and `listings.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `imports.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `settings.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
 
 mod awk;
 mod beyond;
@@ -52,6 +52,7 @@ mod remote;
 mod renamed;
 mod runners;
 mod sed;
+mod settings;
 mod shells;
 mod special;
 mod split;
@@ -97,8 +98,19 @@ pub struct Acts {
     pub patches: Vec<PatchFile>,
     /// What cannot be known; while there is any, the other lists may be incomplete.
     pub unknown: Vec<Doubt>,
-    /// Files that it both writes and runs: what runs each, and what is in it.
-    pub scripts: Vec<(String, String)>,
+    /// Files that it both writes and runs.
+    pub scripts: Vec<WrittenScript>,
+}
+
+/// A file that a text both writes and runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenScript {
+    /// The shell or the language that runs it, by its name.
+    pub by: String,
+    /// What is in it.
+    pub text: String,
+    /// Where it may run: its paths begin there.
+    pub folders: Vec<CommandFolder>,
 }
 
 /// One program as it is started.

@@ -258,6 +258,11 @@ pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
             text if !text.contains(['%', '\\', '-']) && rest.is_empty() => {
                 std::slice::from_ref(format)
             }
+            text if !text.contains(['%', '-']) && rest.is_empty() => {
+                // Only line ends are spelled out.
+                let lines = text.replace("\\n", "\n");
+                return (!lines.contains('\\')).then(|| Field::text(&lines));
+            }
             _ => return None,
         },
         _ => return None,

@@ -1,7 +1,7 @@
 //! Files that a program gets at although no word of its own names them: by what it reads, by its variables, or by other names.
 
 use super::invoke::Call;
-use super::options::Read;
+use super::options::{Read, Valued, read};
 use super::state::State;
 use super::value::{Field, Piece, Value};
 use super::walk::{Input, Walker};
@@ -73,10 +73,65 @@ impl Walker<'_> {
         }
         let lists: Vec<Field> = found.values(&["files-from"]).cloned().collect();
         for list in lists.iter().filter(|_| name == "rsync") {
-            self.names_from(Some(list), state, name, call);
-            if found.has(&["remove-source-files"]) {
-                self.names_used(TouchKind::Delete, Some(list), state, name, call);
+            // The names begin in the folder that it copies from.
+            let mut own = state.clone();
+            let source = found.operands.first().and_then(Field::known);
+            if let Some(source) = source.filter(|it| !it.contains(':')) {
+                let beside = |it: &_| super::wrappers::beside(it, source);
+                own.folders = own.folders.iter().map(beside).collect();
             }
+            let own_list = whole_path(list, state);
+            self.names_from(Some(&own_list), &own, name, call);
+            if found.has(&["remove-source-files"]) {
+                self.names_used(TouchKind::Delete, Some(&own_list), &own, name, call);
+            }
+        }
+    }
+
+    /// `7z a x @list` and the like: names of files from a list, behind a sign.
+    pub(super) fn named_behind_signs(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        for word in words {
+            let text = word.begins();
+            let is_option = text.starts_with("-i") && text.contains('@');
+            let at = text.find('@').filter(|at| *at == 0 || is_option);
+            if let Some(at) = at {
+                let list = word.after(at + 1);
+                self.touch(TouchKind::Read, &list, state, name, call.span);
+                self.names_from(Some(&list), state, name, call);
+            }
+        }
+    }
+
+    /// `pax`: with `-w` it keeps what its words name or what it reads the names of, with `-r` it takes out.
+    pub(super) fn pax(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        const VALUED: &str = "f:_ b c:- o p s x B E G:- T U:-";
+        let (found, _) = read(words, Valued(VALUED), false);
+        let (keeps, takes_out) = (found.has(&["w"]), found.has(&["r"]));
+        for file in found.values(&["f"]) {
+            self.touches(if keeps { "w" } else { "r" }, file, state, "pax", call);
+        }
+        let (mut paths, mut target) = (found.operands.as_slice(), Field::text("."));
+        if keeps
+            && takes_out
+            && let Some((last, before)) = paths.split_last()
+        {
+            (paths, target) = (before, last.clone());
+        }
+        if takes_out {
+            self.touch(TouchKind::Write, &target, state, "pax", call.span);
+        }
+        if keeps && paths.is_empty() {
+            self.names_from(None, state, "pax", call);
+        }
+        for path in paths.iter().filter(|_| keeps) {
+            self.touches("r", path, state, "pax", call);
+            self.touch_below(path, &super::Sieve::default(), None, state, "pax");
         }
     }
 
@@ -181,6 +236,15 @@ fn part(text: &str, mark: char) -> (Field, &str) {
         }
     }
     (field, "")
+}
+
+/// A list by its whole path, for who goes to another folder.
+fn whole_path(list: &Field, state: &State) -> Field {
+    let places = super::written::places_of(std::slice::from_ref(list), state);
+    match places.as_slice() {
+        [place] if !super::shells::is_stream(list) => Field::text(&format!("/{place}")),
+        _ => list.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -71,6 +71,26 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("wish", ""),
     ("expect", "c:c f:r"),
     ("erl", "eval:c"),
+    ("iex", "e:c eval:c r:r S name sname cookie"),
+    ("ghci", "e:c"),
+    ("ocaml", "e:c I"),
+    ("utop", "e:c I"),
+    ("qjs", "e:c eval:c I:r include:r"),
+    ("sbcl", "eval:c load:r script:r"),
+    ("swipl", "g:c t:c f:r s:r l:r"),
+    ("octave", "eval:c"),
+    ("bb", "e:c eval:c f:r file:r"),
+    ("janet", "e:c l:r"),
+    ("fennel", "e:c eval:c"),
+    ("raku", "e:c M:c I"),
+    ("pike", "e:c"),
+    ("gjs", "c:c command:c"),
+    ("mruby", "e:c r:r"),
+    ("jruby", "e:c I r:r C X"),
+    ("truffleruby", "e:c I r:r C X"),
+    ("jython", "c:c m:_"),
+    ("micropython", "c:c m:_"),
+    ("hy", "c:c m:_"),
     ("sqlite3", "cmd:c init:r"),
     ("psql", "c:c f:r"),
     ("mysql", "e:c execute:c"),
@@ -378,6 +398,7 @@ impl Walker<'_> {
         // The first operand is the script; what follows belongs to it.
         let (options, end) = read(super::modules::before(name, words), valued, true);
         let rest = words.get(end..).unwrap_or_default();
+        let rest = after_verb(name, rest);
         let has_code = self.options_of_language(name, valued, &options, state, call)
             || may_hide_code(valued, words, end);
         self.loads(name, &options, state, call);
@@ -429,6 +450,15 @@ impl Walker<'_> {
                 self.reads_code(name, rest, state, call);
             }
         }
+    }
+}
+
+/// What follows the word of a language for starting a script, where that may also be told to read one: `bun run -`.
+fn after_verb<'f>(name: &str, rest: &'f [Field]) -> &'f [Field] {
+    let is_told = name == "bun" && rest.first().and_then(Field::known) == Some("run");
+    match rest.get(1..) {
+        Some(inner) if is_told && inner.first().is_some_and(is_stream) => inner,
+        _ => rest,
     }
 }
 

@@ -32,7 +32,8 @@ impl Walker<'_> {
             "dd" => self.dd(words, state, call),
             "openssl" => self.openssl(words, state, call),
             "apply_patch" | "applypatch" => self.apply_patch(words, state, call),
-            "sg" | "cmake" | "m4" | "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "cpp" => {
+            "sg" | "cmake" | "m4" | "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "cpp"
+            | "deno" | "crystal" | "jar" | "ar" | "rar" | "7z" | "7za" | "7zr" | "7zz" | "pax" => {
                 return self.rare(name, words, state, call);
             }
             "cpio" => self.cpio(words, state, call),
@@ -59,10 +60,6 @@ impl Walker<'_> {
             | "oc" => {
                 self.contained(words, state, call);
                 return false;
-            }
-            "deno" if matches!(words.first().and_then(Field::known), Some("eval" | "repl")) => {
-                self.maybe(words.get(1..).unwrap_or_default(), state, name, call.span);
-                self.doubt(DoubtKind::Code, "`deno` is given code", call.span);
             }
             "gdb" | "lldb" => self.debugger(name, words, state, call),
             "nc" | "ncat" | "netcat" if runs_nothing(words) => {
@@ -94,6 +91,12 @@ impl Walker<'_> {
         };
         if !words.iter().any(takes_out) {
             return self.names_from(None, state, "cpio", call);
+        }
+        // What is taken out by a list lies there afterwards.
+        for list in words.windows(2).filter(|pair| pair[0].known() == Some("-E")) {
+            if self.content_of(&list[1], state).is_some() {
+                self.names_used(TouchKind::Write, Some(&list[1]), state, "cpio", call);
+            }
         }
         for path in words.iter().filter(|it| !it.begins().starts_with('-')) {
             self.written_to(path, state, "cpio", call.span);
@@ -132,6 +135,15 @@ impl Walker<'_> {
                 self.flags_of_compiler(name, words, state, call);
                 return false;
             }
+            "deno" | "crystal" if super::started::is_given_code(words, call.input) => {
+                self.maybe(words.get(1..).unwrap_or_default(), state, name, call.span);
+                self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
+            }
+            "jar" | "ar" | "rar" | "7z" | "7za" | "7zr" | "7zz" => {
+                self.named_behind_signs(name, words, state, call);
+                return false;
+            }
+            "pax" => self.pax(words, state, call),
             _ => return false,
         }
         true
@@ -308,6 +320,9 @@ impl Walker<'_> {
         by: &str,
         call: Call<'_>,
     ) {
+        let is_read = list.is_none_or(|it| it.known() == Some("-"));
+        let given = self.listed_in(None, state, call);
+        let call = if is_read { Call { input: &given, ..call } } else { call };
         // A list that the same text made of what it found.
         if list.is_some_and(|it| it.known().is_some_and(|it| it != "-"))
             && let Input::Listed(listing) = self.listed_in(list, state, call)

@@ -3,7 +3,7 @@
 use super::invoke::Call;
 use super::state::State;
 use super::value::Field;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
 
 /// Endings that a name may be given without, by what starts it.
 const ENDINGS: &[(&str, &[&str])] = &[
@@ -84,6 +84,22 @@ const BUILDERS: &[(&str, &str, &str)] = &[
     ("rails pry bundle spring", "ruby", "rb"),
 ];
 
+/// True if `deno` and others that have commands are told code, or told to read it.
+pub(super) fn is_given_code(words: &[Field], input: &Input) -> bool {
+    let is_file = |it: &str| it.contains('.') && !it.starts_with(['-', '/']);
+    let before = words.iter().take_while(|it| !it.known().is_some_and(is_file));
+    let first = words.iter().find(|it| !it.begins().starts_with('-')).and_then(Field::known);
+    match first {
+        Some("eval" | "repl") => true,
+        Some("run") => before.into_iter().any(super::shells::is_stream),
+        Some(_) => words.first().is_some_and(super::shells::is_stream),
+        None => {
+            let is_told = words.iter().any(|it| it.begins().starts_with("--"));
+            !is_told && !matches!(input, Input::Given)
+        }
+    }
+}
+
 /// True for a program that makes programs of code.
 pub(super) fn is_builder(name: &str) -> bool {
     built_by(name).is_some() || ["go", "cargo", "tsc", "esbuild", "swc"].contains(&name)
@@ -152,13 +168,102 @@ impl Walker<'_> {
             }
             (_, rest) => {
                 let Some((_, language, endings)) = built_by(name) else { return };
-                let is_source = |it: &&&str| endings.split(' ').any(|end| ends_with(it, end));
-                (language, rest.iter().filter(is_source).map(|it| (*it).to_owned()).collect())
+                let endings: Vec<&str> = endings.split(' ').collect();
+                let is_source = |it: &&&str| endings.iter().any(|end| ends_with(it, end));
+                // A pattern or a list of files takes in whatever this text wrote.
+                let files = if words.iter().all(Field::is_known) {
+                    rest.iter().filter(is_source).map(|it| (*it).to_owned()).collect()
+                } else {
+                    self.sources(rest, &endings)
+                };
+                (language, files)
             }
         };
         for file in files {
             self.run_written(&Field::text(&file), Some(language), state, call);
         }
+    }
+
+    /// Code that a compiler reads: what it makes of that is there to be started.
+    pub(super) fn built_of_input(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        const SPARING: [&str; 7] = ["-E", "-S", "-c", "-M", "-MM", "-fsyntax-only", "--print"];
+        let Some((_, language, _)) = built_by(name) else { return };
+        let is_sparing = |it: &Field| it.known().is_some_and(|it| SPARING.contains(&it));
+        let Some(input) = words.iter().find(|it| super::shells::is_stream(it)) else { return };
+        if words.iter().any(is_sparing) {
+            return;
+        }
+        let input = input.clone();
+        let Some(text) = self.code_in(&input, state, call) else { return };
+        let Some(text) = text.known() else {
+            let why = format!("`{name}` builds code that is not known");
+            return self.doubt(super::DoubtKind::Text, &why, call.span);
+        };
+        let (by, folders) = ((*language).to_owned(), state.folders.clone());
+        let script = super::WrittenScript { by, text: text.to_owned(), folders };
+        if !self.acts.scripts.contains(&script) {
+            self.acts.scripts.push(script);
+        }
+    }
+
+    /// Walks programs that this text wrote to where programs are looked for, and that it starts by their names.
+    pub(super) fn found_by_name(
+        &mut self,
+        written: &str,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        if written.contains('/') || self.written.is_empty() && self.forgotten.is_empty() {
+            return;
+        }
+        let mut names = vec![written.to_owned()];
+        let first = words.iter().filter_map(Field::known).find(|it| !it.starts_with('-'));
+        match (written, first) {
+            // Commands of these are programs of their own.
+            ("git" | "cargo" | "kubectl" | "docker" | "gh" | "npm", Some(first)) => {
+                names.push(format!("{written}-{first}"));
+            }
+            ("yarn" | "pnpm" | "bun" | "composer", Some(first)) => names.push(first.to_owned()),
+            _ => {}
+        }
+        let is_meant = |place: &&String| {
+            let (folder, name) = place.rsplit_once('/').unwrap_or(("", place));
+            let folder = super::invoke::base(folder);
+            ["bin", ".bin", "sbin"].contains(&folder) && names.iter().any(|it| it == name)
+        };
+        let all = self.written.iter().map(|(place, _)| place).chain(&self.forgotten);
+        let mut found: Vec<String> = all.filter(is_meant).cloned().collect();
+        found.dedup();
+        for place in found {
+            self.run_written(&Field::text(&format!("/{place}")), None, state, call);
+        }
+    }
+
+    /// The sources of what a language starts that this text wrote and has made into it: `tsc a.ts && node a.js`.
+    pub(super) fn made_into(&self, by: &str, file: &Field) -> Vec<String> {
+        const SOURCES: [&str; 7] = ["ts", "tsx", "mts", "cts", "jsx", "coffee", "js"];
+        const BUNDLERS: [&str; 9] =
+            ["esbuild", "swc", "rollup", "webpack", "parcel", "tsup", "ncc", "vite", "babel"];
+        let starts = ["node", "bun", "deno"].iter().any(|it| by.starts_with(it));
+        let Some(path) = file.known().filter(|_| starts) else { return Vec::new() };
+        let stem = |path: &str| {
+            let name = super::invoke::base(path);
+            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+        };
+        let is_bundled = self.acts.runs.iter().any(|run| BUNDLERS.contains(&run.program.as_str()));
+        let is_meant = |place: &String| {
+            let is_source = SOURCES.iter().any(|ending| ends_with(place, ending));
+            is_source && (is_bundled || stem(place) == stem(path))
+        };
+        let all = self.written.iter().map(|(place, _)| place).chain(&self.forgotten);
+        all.filter(|place| is_meant(place)).map(|place| format!("/{place}")).collect()
     }
 
     /// The files that are built: those that are named, and all that this text wrote, which are of the project or are loaded by it.

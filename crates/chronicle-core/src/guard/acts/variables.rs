@@ -37,14 +37,13 @@ const COMMANDS: &[&str] = &[
     "RUSTC_WRAPPER",
     "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC",
-    "CARGO_BUILD_RUSTC_WRAPPER",
+    "RUSTDOC",
     "FZF_DEFAULT_COMMAND",
     "SHELL",
     "MAKE",
     "CC",
     "CXX",
     "LD",
-    "NPM_CONFIG_SCRIPT_SHELL",
     "MANROFFOPT",
     "TAR_RSH",
     "KUBECTL_EXTERNAL_DIFF",
@@ -198,8 +197,10 @@ impl Walker<'_> {
     pub(super) fn watched(&mut self, name: &str, value: &Value, state: &State, span: ByteSpan) {
         if PROMPTS.contains(&name) {
             self.prompt(name, value, state, span);
-        } else if COMMANDS.contains(&name) || is_runner(name) {
+        } else if COMMANDS.contains(&name) {
             self.command_value(name, value, state, span);
+        } else if let Some(setting) = super::settings::by_variable(name) {
+            self.set_by_variable(name, &setting, value, state, span);
         } else if OUTPUTS.contains(&name) {
             if let Value::One(path) = value
                 && path.is_known()
@@ -287,11 +288,6 @@ impl Walker<'_> {
         }
         rest
     }
-}
-
-/// `CARGO_TARGET_…_RUNNER` and `CARGO_TARGET_…_LINKER`, which cargo starts.
-fn is_runner(name: &str) -> bool {
-    name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER"))
 }
 
 /// Whether a variable makes programs load or do something else.

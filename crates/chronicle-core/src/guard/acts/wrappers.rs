@@ -43,6 +43,9 @@ impl Walker<'_> {
         self.unpacked(&name, words, state, call);
         self.moved_by_command(&name, words, state, call);
         self.started(&name, words, state, call);
+        self.built_of_input(&name, words, state, call);
+        self.found_by_name(written, words, state, call);
+        self.settings_of_tool(&name, words, state, call);
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
@@ -228,6 +231,10 @@ impl Walker<'_> {
             _ => {
                 let is_separated = inner.first().and_then(Field::known) == Some("--");
                 let inner = if is_separated { inner.get(1..).unwrap_or_default() } else { inner };
+                // `uv run -` is Python that reads its code.
+                if name == "uv" && inner.first().is_some_and(super::shells::is_stream) {
+                    return self.start(&[&[Field::text("python3")], inner].concat(), own, call);
+                }
                 self.start(inner, own, call);
             }
         }

@@ -5,7 +5,7 @@ use super::shells::SHELLS;
 use super::state::{State, below};
 use super::value::{Field, Piece};
 use super::walk::{Dialect, Input, Walker};
-use super::{ByteSpan, CommandFolder, DoubtKind, TouchKind};
+use super::{ByteSpan, CommandFolder, DoubtKind, TouchKind, WrittenScript};
 use crate::base::bash::tree::{Redirection, Target};
 
 /// Most files whose content is remembered.
@@ -348,7 +348,9 @@ impl Walker<'_> {
         if self.written.is_empty() && self.forgotten.is_empty() {
             return;
         }
-        for other in super::started::meant_by(by.unwrap_or_default(), file) {
+        let mut others = super::started::meant_by(by.unwrap_or_default(), file);
+        others.extend(self.made_into(by.unwrap_or_default(), file));
+        for other in others {
             self.run_file(&Field::text(&other), by, state, call);
         }
     }
@@ -366,7 +368,8 @@ impl Walker<'_> {
         }
         let Some(content) = self.content_at(&places) else { return };
         let runner = by.map_or_else(|| named_by(&content), str::to_owned);
-        let script = (runner.clone(), content.clone());
+        let folders = state.folders.clone();
+        let script = WrittenScript { by: runner.clone(), text: content.clone(), folders };
         if self.acts.scripts.contains(&script) {
             return;
         }

@@ -73,7 +73,7 @@ impl Sim<'_> {
     pub(super) fn start(&mut self, supervisor: &mut Supervisor, order: Work) -> Checked {
         let intent = order.intent;
         let id = intent.attempt;
-        self.oracle.start(id)?;
+        self.oracle.start(&intent, supervisor.walls.as_ref())?;
         self.keepers.insert(id);
         let frame = intent.place.frame();
         let beside = self.agents.iter().find(|(_, agent)| agent.place.frame() == frame);

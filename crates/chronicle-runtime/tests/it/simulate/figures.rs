@@ -111,6 +111,7 @@ troubles! {
     StoodStill: "standstill: nothing came of the work",
     Told: "people told",
     Untold: "supervisor died over telling people",
+    Rewalled: "attempt started behind other walls than it was decided for",
 }
 
 impl Met {
@@ -121,6 +122,7 @@ impl Met {
             Event::WaitBegan(_) => Trouble::Waited,
             Event::UndoEnded(_) => Trouble::Undone,
             Event::Rewound { .. } => Trouble::Rewound,
+            Event::AttemptRewalled(_) => Trouble::Rewalled,
             Event::TreeMissed { .. } => Trouble::TreeMissed,
             Event::RunPaused { .. } => Trouble::Paused,
             Event::NoticeGiven(given) if given.missed.is_some() => Trouble::Untold,

@@ -12,7 +12,8 @@ use chronicle_core::engine;
 use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
 use chronicle_core::event::{
-    CallSum, End, Event, GateAnswer, GateKind, GrantScope, ToolCalled, Verdict, Why,
+    AttemptStarted, CallSum, End, Event, GateAnswer, GateKind, GrantScope, ToolCalled, Verdict,
+    WallsFound, Why,
 };
 use chronicle_core::guard::Judgement;
 use chronicle_core::state::{EdgeCount, Frame, State, Status};
@@ -110,8 +111,10 @@ impl Oracle {
             texts_are_there(disk, &line)?;
             self.decide_again(&line)?;
             let before = self.state.usage;
+            let rewalled = self.to_be_rewalled(&line)?;
             self.state.apply(&line);
             self.after(&line, &before)?;
+            self.is_only_rewalled(rewalled)?;
             self.head = head;
             self.lines += 1;
             self.events += line.events.len() as u64;
@@ -303,6 +306,33 @@ impl Oracle {
         })
     }
 
+    /// The state before an attempt gets other walls. Nobody has started it.
+    fn to_be_rewalled(&self, line: &Line) -> Result<Option<(AttemptId, State)>, String> {
+        let [Event::AttemptRewalled(rewalled)] = &line.events[..] else { return Ok(None) };
+        let id = rewalled.attempt;
+        ensure(!self.started.contains(&id), || format!("{id} works, and gets other walls"))?;
+        Ok(Some((id, self.state.clone())))
+    }
+
+    /// With other walls it is the same attempt: nothing is counted again, and nothing forgotten.
+    fn is_only_rewalled(&self, rewalled: Option<(AttemptId, State)>) -> Checked {
+        let Some((id, before)) = rewalled else { return Ok(()) };
+        let now = &self.state;
+        let counted = (&now.frames, &now.places, &now.sessions, &now.budgets, &now.live)
+            == (&before.frames, &before.places, &before.sessions, &before.budgets, &before.live);
+        let attempts = now.attempts.len() == before.attempts.len();
+        let (Some(then), Some(attempt)) = (before.attempt(id), now.attempt(id)) else {
+            return Err(format!("nobody knows {id}, which gets other walls"));
+        };
+        let mut same = attempt.clone();
+        same.intent.walls.clone_from(&then.intent.walls);
+        same.intent.handover.clone_from(&then.intent.handover);
+        ensure(counted && attempts && same == *then, || {
+            format!("{id} gets more than other walls: {then:#?} {attempt:#?}")
+        })?;
+        ensure(!now.has_other_walls(attempt), || format!("{id} has other walls still"))
+    }
+
     fn check_state(&self) -> Checked {
         let state = &self.state;
         ensure(
@@ -366,9 +396,18 @@ impl Oracle {
         }
     }
 
-    /// An agent is about to be started.
-    pub(super) fn start(&mut self, id: AttemptId) -> Checked {
+    /// An agent is about to be started, by a supervisor whose machine has these walls.
+    pub(super) fn start(&mut self, intent: &AttemptStarted, found: Option<&WallsFound>) -> Checked {
+        let id = intent.attempt;
         let known = self.state.attempt(id);
+        let run = self.state.run.as_ref().and_then(|run| run.walls.as_ref());
+        // One that did not look goes by what the first one found. What is required is not given up by a flag.
+        let found = found.or_else(|| run.map(|walls| &walls.found));
+        let is_required = run.is_some_and(|walls| walls.said.require);
+        let found = found.filter(|found| !found.off || is_required);
+        let layers = found.map(|found| (found.namespaces, found.landlock));
+        let walls = intent.walls.as_ref().map(|walls| (walls.namespaces, walls.landlock));
+        ensure(walls == layers, || format!("{id} starts behind {walls:?}, here is {layers:?}"))?;
         ensure(known.is_some_and(|attempt| attempt.ended.is_none()), || {
             format!("{id} is started, and the disk does not say so")
         })?;
@@ -410,17 +449,19 @@ fn closing(head: &Head) -> [u8; SUM_DIGITS + 3] {
 /// Whatever a line names is on disk when the line is.
 fn texts_are_there(disk: &Simulated, line: &Line) -> Checked {
     for event in &line.events {
-        let Event::AttemptStarted(intent) = event else { continue };
-        let handed = intent.handover.iter().flat_map(|it| [Some(&it.text), it.rest.as_ref()]);
+        let (attempt, handed) = match event {
+            Event::AttemptStarted(intent) => (intent.attempt, &intent.handover),
+            Event::AttemptRewalled(rewalled) => (rewalled.attempt, &rewalled.handover),
+            _ => continue,
+        };
+        let handed = handed.iter().flat_map(|it| [Some(&it.text), it.rest.as_ref()]);
         let is_in_line = |name: &&String| {
             line.texts.iter().any(|text| blake3::hash(text.as_bytes()).to_hex().as_str() == *name)
         };
         for name in handed.flatten().filter(|name| !is_in_line(name)) {
             let path = Path::new(LEDGER).with_file_name("artifacts").join(name);
             let sum = blake3::hash(&disk.synced(&path, 0)).to_hex();
-            ensure(sum.as_str() == name, || {
-                format!("{} has lost what it was told", intent.attempt)
-            })?;
+            ensure(sum.as_str() == name, || format!("{attempt} has lost what it was told"))?;
         }
     }
     Ok(())

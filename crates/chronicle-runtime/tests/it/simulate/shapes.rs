@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use chronicle_core::base::ids::{DONE, PhaseId, RunId};
 use chronicle_core::definition::persona::Persona;
+use chronicle_core::definition::walls::Walls;
 use chronicle_core::definition::workflow::allowed_targets;
 use chronicle_core::definition::workflow::{Source, Workflow, load};
-use chronicle_core::event::RunStarted;
+use chronicle_core::event::{RunStarted, RunWalls, WallsFound};
 
 use super::rng::Rng;
 
@@ -52,7 +53,7 @@ fn shape(number: u64) -> Result<Shape, String> {
         return Err(format!("shape {number} cannot be used: {:#?}\n{text}", loaded.problems));
     }
     let toward = loaded.workflows.iter().flat_map(ways).collect();
-    Ok(Shape { text, start: start(loaded.workflows), toward })
+    Ok(Shape { text, start: start(loaded.workflows, number), toward })
 }
 
 /// Somebody who can be asked for help; others cannot.
@@ -60,7 +61,14 @@ fn called(name: &str) -> Persona {
     Persona { name: name.to_owned(), ..Persona::default() }
 }
 
-fn start(workflows: Vec<Workflow>) -> RunStarted {
+/// Some begin on a machine that looked for walls, and some of those require them.
+fn walls(number: u64) -> Option<Box<RunWalls>> {
+    let found = WallsFound { namespaces: true, landlock: true, ..WallsFound::default() };
+    let said = Walls { require: number.is_multiple_of(6), ..Walls::default() };
+    number.is_multiple_of(3).then(|| Box::new(RunWalls { said, found }))
+}
+
+fn start(workflows: Vec<Workflow>, number: u64) -> RunStarted {
     RunStarted {
         run: RunId::from("01997f3a-0000-7000-8000-0000c0ffee01"),
         task: "the task".to_owned(),
@@ -77,7 +85,7 @@ fn start(workflows: Vec<Workflow>) -> RunStarted {
         isolated: false,
         inputs: true,
         rules: None,
-        walls: None,
+        walls: walls(number),
         carried: None,
     }
 }

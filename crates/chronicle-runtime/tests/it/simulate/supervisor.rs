@@ -51,6 +51,8 @@ pub(super) struct Supervisor {
     pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
     /// Trees that are being recorded.
     trees: BTreeSet<Cause>,
+    /// Which walls its machine puts up, if it looked.
+    pub(super) walls: Option<WallsFound>,
     /// Whether it stays while a person is needed.
     stays: bool,
     /// Whether another was given the lock.
@@ -109,6 +111,12 @@ fn walls_found(pid: u32) -> Option<WallsFound> {
     })
 }
 
+/// Whether an attempt was decided for other walls than the supervisor puts up.
+fn has_other_walls(supervisor: &Supervisor, id: AttemptId) -> bool {
+    let state = supervisor.run.state();
+    state.attempt(id).is_some_and(|attempt| state.has_other_walls(attempt))
+}
+
 impl Sim<'_> {
     /// Starts a supervisor, as `run` and `resume` do.
     pub(super) fn launch(&mut self) -> Checked {
@@ -157,6 +165,7 @@ impl Sim<'_> {
             running: BTreeSet::new(),
             timers: BTreeMap::new(),
             trees: BTreeSet::new(),
+            walls: walls_found(pid),
             stays,
             overtaken: false,
         });
@@ -391,6 +400,12 @@ impl Sim<'_> {
                 {
                     self.observe(supervisor, id);
                 }
+                Action::RunAttempt(id)
+                    if !supervisor.running.contains(&id) && has_other_walls(supervisor, id) =>
+                {
+                    self.rewall(supervisor, id);
+                    at_once = true;
+                }
                 Action::RunAttempt(id) if supervisor.running.insert(id) => {
                     let order = work(supervisor.run.state(), id);
                     let order = order.ok_or_else(|| format!("{id} is due without an order"))?;
@@ -430,6 +445,13 @@ impl Sim<'_> {
         let state = supervisor.run.state();
         let waits = supervisor.stays && state.status() == Status::Waiting;
         Ok(at_once || waits || state.goes_on())
+    }
+
+    /// Reports that an attempt is to get the walls of its supervisor before it starts.
+    fn rewall(&mut self, supervisor: &mut Supervisor, attempt: AttemptId) {
+        let (active_ms, what) = (0, AttemptReport::OtherWalls);
+        let input = self.reported(Report::Attempt { attempt, active_ms, what });
+        supervisor.inbox.push_front(Message::new(input));
     }
 
     /// Tells an agent something. A call that waited is decided first.

@@ -13,6 +13,7 @@ use super::escapes;
 use super::facts::Access;
 use super::foreign;
 use super::given::DATABASES;
+use super::literals::in_quotes;
 
 /// Most texts of one program that are looked at.
 const TEXTS_MAX: usize = 500;
@@ -42,18 +43,23 @@ pub(super) fn look(interpreter: &str, code: &str) -> CodeSeen {
 }
 
 fn look_at(interpreter: &str, code: &str) -> CodeSeen {
-    let without = meant(interpreter, code);
     let whole = code;
+    let plain = in_quotes(interpreter, code);
+    let code = plain.as_deref().unwrap_or(code);
+    let without = meant(interpreter, code);
+    let mut paths = texts_of(whole, plain.as_deref());
     let code = without.as_deref().unwrap_or(code);
     // Names that are imported, and those that are put together, count as if they were written out.
     let own = spelled_out(code);
-    let spelled = format!("{code}\n{}\n{own}\n{}", imported(code), taken_names(code));
+    let as_written = plain.as_ref().map_or_else(String::new, |_| {
+        meant(interpreter, whole).unwrap_or_else(|| whole.to_owned())
+    });
+    let spelled = format!("{code}\n{}\n{own}\n{}\n{as_written}", imported(code), taken_names(code));
     let spelled = match with_parts_joined(code) {
         joined if joined == code => spelled,
         joined => format!("{spelled}\n{joined}"),
     };
     let has = |words: &'static [&'static str]| words.iter().find(|word| spelled.contains(**word));
-    let mut paths = texts(whole);
     let dense: String = spelled.chars().filter(|letter| !letter.is_whitespace()).collect();
     let remover = has(REMOVERS);
     let access = access_of(remover.is_some(), code, &dense);
@@ -72,7 +78,7 @@ fn look_at(interpreter: &str, code: &str) -> CodeSeen {
         .any(|name| interpreter.starts_with(name));
     let is_database = DATABASES.iter().any(|(name, _)| *name == interpreter);
     if is_database {
-        return statements(code, paths);
+        return statements(interpreter, code, paths);
     }
     let runner = has(RUNNERS).or_else(|| has(SHELL_RUNNERS).filter(|_| is_shell_like));
     // In these languages a file may be the output of a program, or its input.
@@ -113,6 +119,13 @@ fn meant(interpreter: &str, code: &str) -> Option<String> {
         it if it.starts_with("perl") => Some(without_patterns(code)),
         it if called::is_ruby(it) => Some(called::by_dots(code)),
         it if called::is_python(it) => Some(called::without_lists(code)),
+        // What they take out of a table is no file.
+        it if it.starts_with("lua") => Some(code.replace("table.remove", "table.take")),
+        "elixir" => {
+            let tables = ["List.", "Map.", "Keyword.", "MapSet."];
+            let plain = |code: String, it: &&str| code.replace(&format!("{it}delete"), it);
+            Some(tables.iter().fold(code.to_owned(), plain))
+        }
         _ => None,
     }
 }
@@ -125,6 +138,7 @@ fn access_of(removes: bool, code: &str, dense: &str) -> Access {
     let writes = WRITERS.iter().any(|word| dense.contains(word))
         || links(dense)
         || opens(dense)
+        || writes_by_path(code)
         || makes_temporary(dense);
     if writes { Access::Write } else { Access::Read }
 }
@@ -187,7 +201,13 @@ fn removes_by_path(code: &str) -> bool {
     let is_called = [".delete(\"", ".delete('"].iter().any(|it| code.contains(it));
     let is_path = ["Pathname", "Bun.file("].iter().any(|it| code.contains(it));
     let is_taken = code.contains("Deno") && code.contains("remove");
-    is_called || is_taken || is_path && code.contains(".delete")
+    is_called || is_taken || is_path && [".delete", ".rmtree"].iter().any(|it| code.contains(it))
+}
+
+/// True if code in Ruby writes a file by what stands for its path: `Pathname("a").write("b")`.
+fn writes_by_path(code: &str) -> bool {
+    const WORDS: [&str; 4] = [".write", ".binwrite", ".mkpath", ".make_"];
+    code.contains("Pathname") && WORDS.iter().any(|it| code.contains(it))
 }
 
 /// True if code uses the words or the variables that it is given.
@@ -478,7 +498,7 @@ fn begins(text: &str, word: &str) -> bool {
 }
 
 /// Statements for a database. What they do to its data is for the rules.
-fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
+fn statements(interpreter: &str, code: &str, paths: Vec<String>) -> CodeSeen {
     let small = code.to_lowercase();
     // In capitals it only shows one row below the other.
     let is_shown = |word: &str| word == "\\g" && !code.contains(word);
@@ -490,9 +510,24 @@ fn statements(code: &str, paths: Vec<String>) -> CodeSeen {
     let copies =
         dense.contains("copy ") && [" to '", " from '"].iter().any(|it| dense.contains(it));
     let vacuums = dense.contains("vacuum") && dense.contains(" into ");
-    let runner = runner.or(vacuums.then_some("vacuum into")).or(copies.then_some("copy"));
+    // This one names its files in quotes, and is used to make them.
+    let is_named = interpreter == "duckdb" && copies;
+    let access = if is_named { Access::Likely } else { Access::Read };
+    let runner = runner.or(vacuums.then_some("vacuum into"));
+    let runner = runner.or((copies && !is_named).then_some("copy"));
     let doubt = runner.map(|word| format!("its statements use `{}`", word.trim()));
-    CodeSeen { access: Access::Read, paths, assembled: Vec::new(), doubt }
+    CodeSeen { access, paths, assembled: Vec::new(), doubt }
+}
+
+/// Texts of code as it is written, and of the same with all of them in quotes.
+fn texts_of(whole: &str, plain: Option<&str>) -> Vec<String> {
+    let mut all = texts(whole);
+    for text in plain.map(texts).unwrap_or_default() {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
 }
 
 /// Texts in quotes of any kind that may be paths.
@@ -506,6 +541,12 @@ fn texts(code: &str) -> Vec<String> {
     let filled = with_parts_filled(code);
     if filled != code {
         put_texts(&filled, &mut found);
+    }
+    // A list of names in one text.
+    if code.contains("split") {
+        let words = found.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned);
+        let words: Vec<String> = words.take(TEXTS_MAX).filter(|it| !found.contains(it)).collect();
+        found.extend(words);
     }
     let decoded: Vec<String> = found.iter().filter_map(|text| escapes::decoded(text)).collect();
     found.extend(decoded);

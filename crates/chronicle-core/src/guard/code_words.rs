@@ -255,6 +255,8 @@ pub(super) const WRITERS: &[&str] = &[
     "nstore\\",
     "Storable::store",
     "$^I",
+    "$-i",
+    "io.output(",
     "$INPLACE_EDIT",
     ",?w",
     ",?a",

@@ -2,6 +2,7 @@
 //! command, so that nobody need be asked about the code for them.
 
 use super::called::is_python;
+use super::launched::{is_elsewhere, launched, only_reads};
 
 /// Functions of Python's module that start a program, which is what they are given first.
 const STARTERS: [&str; 6] =
@@ -33,7 +34,12 @@ pub(super) struct Commanded {
 /// The commands that code starts; `None` if it starts none, or one that is not all in its text.
 pub(super) fn commanded(interpreter: &str, code: &str) -> Option<Commanded> {
     const MODULE: &str = "subprocess";
-    if !is_python(interpreter) || !code.contains(MODULE) {
+    if !is_python(interpreter) {
+        // In these languages a person is asked about all but what only looks.
+        return launched(interpreter, code)
+            .filter(|it| it.commands.iter().all(|it| only_reads(it)));
+    }
+    if !code.contains(MODULE) || is_elsewhere(code) {
         return None;
     }
     let (mut commands, mut out) = (Vec::new(), String::new());
@@ -94,7 +100,7 @@ fn started(inner: &str) -> Option<(String, &str)> {
 }
 
 /// The words of a list as one command, and what follows it.
-fn words(list: &str) -> Option<(String, &str)> {
+pub(super) fn words(list: &str) -> Option<(String, &str)> {
     let mut words = Vec::new();
     let mut rest = list.trim_start();
     loop {
@@ -148,6 +154,7 @@ mod tests {
             "import subprocess; r = subprocess.run; r(['ls'])",
             "import subprocess; subprocess.run(['l' 's'])",
             "import subprocess; subprocess.run(['ls'], stdout=open('a', 'w'))",
+            "import os, subprocess; os.chdir('docs'); subprocess.run(['rm', 'a'])",
             "print(1)",
         ] {
             assert!(commanded("python3", code).is_none(), "{code}");

@@ -10,6 +10,7 @@ use super::code::whole_folders;
 use super::compiled::{Compiled, RuleSet};
 use super::facts::{Access, Acts, CallFacts, Looked, Reach, Whereabouts, Word};
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
+use super::literals::in_quotes;
 use super::paths::{Names, joined, relative};
 use super::protected::guards;
 use super::sieve::Sieve;
@@ -146,7 +147,8 @@ impl Looked {
         let code = acts.code.iter().flat_map(|code| code.folders.iter().map(move |at| (code, at)));
         for (code, folder) in code {
             let start = folder.from(start);
-            for (from, to) in whole_folders(&code.text) {
+            let plain = in_quotes(&code.by, &code.text);
+            for (from, to) in whole_folders(plain.as_deref().unwrap_or(&code.text)) {
                 let Some(whole) = joined(&from, start.as_deref(), place) else { continue };
                 let to = to.and_then(|to| joined(&to, start.as_deref(), place));
                 let to = to.map(|to| landings(&whole, &to)).unwrap_or_default();

@@ -103,7 +103,7 @@ const OWN: &[Words] = &[
         ],
     },
     Words {
-        languages: &["java", "jshell", "kotlin", "scala", "groovy", "clojure", "clj"],
+        languages: &["java", "jshell", "kotlin", "scala", "groovy", "clojure", "clj", "bb"],
         runners: &[
             "ProcessBuilder",
             "getRuntime",
@@ -176,6 +176,12 @@ const OWN: &[Words] = &[
         ],
     },
     Words {
+        languages: &["pascal"],
+        runners: &["ExecuteProcess", "fpSystem", "TProcess", "Exec(", "RunCommand"],
+        removers: &["DeleteFile", "Erase(", "RemoveDir", "RmDir", "Rename"],
+        writers: &["Rewrite(", "Append(", "TFileStream", "SaveToFile"],
+    },
+    Words {
         languages: &["csharp"],
         runners: &["Process.Start", "DllImport", "Assembly.Load"],
         removers: &[
@@ -220,7 +226,24 @@ const OWN: &[Words] = &[
             "expect",
             "osascript",
         ],
-        runners: &["run(", "exec", "spawn", "Open3", "%x", "system", "Process"],
+        runners: &[
+            "run(",
+            "exec",
+            "spawn",
+            "Open3",
+            "%x",
+            "system",
+            "Process",
+            "os.cmd",
+            "Port.open",
+            "Code.",
+            ":erlang",
+            "System.shell",
+            "apply(",
+            "ccall",
+            "eval",
+            "include_string",
+        ],
         removers: &["rm(", "mv(", "delete", "remove", "unlink", "removeDirectory", "rename"],
         writers: &["write", "open(", "\"w\"", "createFile", "touch"],
     },
@@ -253,7 +276,10 @@ pub(super) fn told(language: &str, code: &str) -> Option<Told> {
     let all = own.removers.iter().chain(COMMON.removers).copied();
     let is_named = all.filter(|word| code.contains(word)).all(|word| names_all(code, word));
     let unnamed = remover.filter(|_| !is_named);
-    Some(Told { access, runner: find([own.runners, COMMON.runners]), unnamed })
+    let runner = find([own.runners, COMMON.runners]);
+    // In this language they are commands.
+    let runner = runner.or((name == "julia" && code.contains('`')).then_some("`"));
+    Some(Told { access, runner, unnamed })
 }
 
 /// True if a text in quotes follows a word everywhere, or stands before it.

@@ -23,10 +23,16 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("php", &["-r"]),
     ("lua", &["-e"]),
     ("Rscript", &["-e"]),
+    ("julia", &["-e", "-E", "--eval", "--print"]),
+    ("elixir", &["-e", "--eval"]),
 ];
 /// Programs that are given statements for a database, and the options after which they follow.
-pub(super) const DATABASES: &[(&str, &[&str])] =
-    &[("psql", &["-c", "--command"]), ("mysql", &["-e", "--execute"]), ("sqlite3", &[])];
+pub(super) const DATABASES: &[(&str, &[&str])] = &[
+    ("psql", &["-c", "--command"]),
+    ("mysql", &["-e", "--execute"]),
+    ("sqlite3", &[]),
+    ("duckdb", &["-c", "-s"]),
+];
 
 /// The program that a doubt is about; `None` if its text is not all there.
 pub(super) fn code_of(
@@ -196,9 +202,10 @@ fn statements(run: &ProgramRun, options: &[&str], is_outer: bool) -> Option<Stri
         is_option(word, options)
             || options.iter().any(|option| word.starts_with(&format!("{option}=")))
     };
-    // The second operand of `sqlite3` is a statement.
+    // The second operand of these is a statement.
     let operands = words.iter().filter(|word| !word.starts_with('-')).count();
-    let has_any = words.iter().any(is_given) || options.is_empty() && operands > 1;
+    let is_second = options.is_empty() || run.program == "duckdb";
+    let has_any = words.iter().any(is_given) || is_second && operands > 1;
     has_any.then(|| words.join(" "))
 }
 

@@ -150,19 +150,22 @@ impl RunText {
         is_told || pattern.starts_with("\\b") && self.is_part(found)
     }
 
-    /// True if it lies within one word that goes on before or after it.
+    /// True if it lies within one name that goes on before or after it. What stands behind `=`, `,`, `:` or `@` is a value of its own,
+    /// and a path that begins with it leads there: `deploy --env=prod`, `deploy prod/x`.
     fn is_part(&self, found: &Range<usize>) -> bool {
         let Some(inner) = self.text.get(found.clone()) else { return false };
         if inner.contains(char::is_whitespace) || found.start == 0 {
             return false;
         }
-        let joins = |letter: char| "-_./:@=+,".contains(letter);
+        let joins = |letter: char| "-_./+".contains(letter);
         let before = self.text[..found.start].chars().next_back().is_some_and(joins);
         let mut after = self.text[found.end..].chars();
         // A full stop at the end of a word joins nothing.
         let joined = after.next().is_some_and(joins);
-        let after = joined && after.next().is_some_and(|letter| !letter.is_whitespace());
-        before || after
+        let goes_on = |letter: char| !letter.is_whitespace() && !"=,:@".contains(letter);
+        let after = joined && after.next().is_some_and(goes_on);
+        let is_first = self.text[found.end..].starts_with('/');
+        before || after && !is_first
     }
 }
 
@@ -569,9 +572,23 @@ mod tests {
         for words in [
             &["git", "worktree", "add", "fix-sudo-prompt"][..],
             &["cat", "docs/sudo.md"],
-            &["npm", "run", "build:sudo"],
+            &["npm", "run", "build-sudo"],
+            &["cat", "docs/sudo/x", "--file=a/sudo"],
+            &["cat", "x.sudo"],
         ] {
             assert!(is_text(words, "sudo", r"\bsudo\b"), "{words:?}");
+        }
+        for words in [
+            &["npm", "run", "build:sudo"][..],
+            &["run", "--with=sudo"],
+            &["run", "a,sudo,b"],
+            &["run", "-Dexec.executable=sudo"],
+            &["run", "me@sudo"],
+            &["run", "sudo/x"],
+            &["run", "--with=sudo/x"],
+            &["run", "sudo=1"],
+        ] {
+            assert!(!is_text(words, "sudo", r"\bsudo\b"), "{words:?}");
         }
         assert!(!is_text(&["cat", "docs/.env.local"], ".env", r"\.env"));
         assert!(!is_text(&["xargs", "sudo"], "sudo", r"\bsudo\b"));

@@ -2,10 +2,11 @@
 
 use super::invoke::Call;
 use super::options::{Valued, read};
+use super::shells::child;
 use super::state::State;
 use super::value::{Field, Piece};
-use super::walk::Walker;
-use super::{DoubtKind, TouchKind};
+use super::walk::{Dialect, Input, Walker};
+use super::{CommandWord, DoubtKind, TouchKind};
 
 const VALUED: &str = "f:r F v i:_ l:_ file:r field-separator assign include:_ load:_ e:_ source:_ E:r exec:r o:* d:* p:* D:*";
 /// Options that write a file, which may be glued to them, and the one that they write otherwise.
@@ -34,12 +35,29 @@ impl Walker<'_> {
             programs.push(program.clone());
             files = more;
         }
+        // Variables may be set from outside of the program.
+        let is_set = found.has(&["v", "assign"]) || files.iter().any(may_set);
         let mut is_plain = !found.has_unknown && !found.has(&["l", "load"]);
         for program in &programs {
             let seen = program.known().and_then(look);
             is_plain &= seen.is_some();
-            for (kind, path) in seen.unwrap_or_default() {
-                self.touch(kind, &path, state, name, call.span);
+            let seen = seen.unwrap_or_default();
+            is_plain &= !(seen.has_names && is_set);
+            for (text, is_fed) in &seen.commands {
+                let input = if *is_fed { &Input::Piped } else { call.input };
+                self.text(text, &mut child(state), input, Dialect::Other, call.span);
+            }
+            for (kind, path) in seen.files {
+                // What the data makes of a name is one in that folder, and it may be that of a script.
+                self.changed_by_pattern(std::slice::from_ref(&path), state, true);
+                let CommandWord::Glob(pattern) = path.to_word() else {
+                    self.touch(kind, &path, state, name, call.span);
+                    continue;
+                };
+                for data in ["_", ""] {
+                    let path = Field::text(&pattern.replace('*', data));
+                    self.touch(kind, &path, state, name, call.span);
+                }
             }
         }
         if !is_plain {
@@ -120,39 +138,98 @@ enum Token {
     End,
 }
 
+/// True if an operand may set a variable, and be no file.
+fn may_set(operand: &Field) -> bool {
+    operand.known().is_none_or(|it| it.contains('='))
+}
+
+/// What a program uses.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    files: Vec<(TouchKind, Field)>,
+    /// Texts for a shell, and whether it is handed what is printed.
+    commands: Vec<(String, bool)>,
+    /// Whether the name of a file is in a variable.
+    has_names: bool,
+}
+
 /// The file that is printed to: its name, or a folder and what begins there where the data says the rest. `None` if even that is not
 /// known.
-fn printed_to(rest: &[Token]) -> Option<Field> {
+fn printed_to(rest: &[Token], program: &[Token]) -> Option<Field> {
     let end = rest.iter().position(|it| matches!(it, Token::End | Token::Sign('}')));
     let all = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
     let all = match all {
         [Token::Sign('('), inner @ .., Token::Sign(')')] => inner,
         all => all,
     };
-    let is_value = |it: &Token| match it {
-        Token::Text(_) | Token::Name(_) | Token::Other => true,
-        Token::Sign(sign) => "$()[],+-*%".contains(*sign),
-        Token::End => false,
+    // What the data says, and nothing that the program itself puts together.
+    let is_data = |it: &Token| match it {
+        Token::Name(name) => ["NR", "FNR", "NF", "FILENAME"].contains(&name.as_str()),
+        Token::Other => true,
+        Token::Sign(sign) => "$()".contains(*sign),
+        Token::Text(_) | Token::End => false,
     };
-    let is_plain = |text: &str| !text.contains(['\\', '*', '?', '[']);
-    match all {
-        [Token::Text(path)] => Some(Field::text(path)),
-        [Token::Text(begins), rest @ ..] if begins.contains('/') && is_plain(begins) => {
-            let mut path = Field::text(begins);
-            path.push(Piece::Glob("*".to_owned()));
-            if let Some(Token::Text(ends)) = rest.last().filter(|_| rest.len() > 1) {
-                is_plain(ends).then(|| path.push_text(ends))?;
-            }
-            rest.iter().all(is_value).then_some(path)
-        }
-        _ => None,
-    }
+    let is_plain = |text: &str| !text.contains(['\\', '*', '?', '[']) && !text.contains("..");
+    let is_folder = |text: &str| {
+        let mut names = text.rsplit('/').skip(1);
+        is_plain(text) && names.any(|name| !["", "."].contains(&name))
+    };
+    let (begins, data, ends) = match all {
+        [Token::Text(path)] => return Some(Field::text(path)),
+        [Token::Name(name)] => return printed_to(set_to(name, program)?, program),
+        [Token::Text(begins), data @ .., Token::Text(ends)] => (begins, data, ends.as_str()),
+        [Token::Text(begins), data @ ..] => (begins, data, ""),
+        _ => return None,
+    };
+    let is_known = is_folder(begins) && is_plain(ends) && !data.is_empty();
+    let mut path = Field::text(begins);
+    path.push(Piece::Glob("*".to_owned()));
+    path.push_text(ends);
+    (is_known && data.iter().all(is_data)).then_some(path)
 }
 
-/// The files that a program names; `None` if it may do more.
-fn look(program: &str) -> Option<Vec<(TouchKind, Field)>> {
+/// What a variable is set to that is set once, and only used as the name of a file.
+fn set_to<'t>(name: &str, program: &'t [Token]) -> Option<&'t [Token]> {
+    let is_it = |it: &Token| matches!(it, Token::Name(other) if other == name);
+    let mut found = None;
+    for (at, _) in program.iter().enumerate().filter(|(_, it)| is_it(it)) {
+        let (before, after) = program.split_at(at);
+        let begins = matches!(before.last(), None | Some(Token::End | Token::Sign('{' | '}')));
+        match after {
+            [_, Token::Sign('='), next, ..] if *next != Token::Sign('=') => {
+                found = Some(after.get(2..).filter(|_| begins && found.is_none())?);
+            }
+            _ => {
+                let is_close = |it: &Token| matches!(it, Token::Name(it) if it == "close");
+                let is_named = match before {
+                    [.., Token::Sign('>')] => true,
+                    [.., word, Token::Sign('(')] => is_close(word) || *word == Token::Sign('>'),
+                    _ => false,
+                };
+                is_named.then_some(())?;
+            }
+        }
+    }
+    found
+}
+
+/// The command that is all in one text between these pieces.
+fn commanded(
+    text: Option<&Token>,
+    before: Option<&Token>,
+    after: Option<&Token>,
+) -> Option<String> {
+    let Some(Token::Text(text)) = text else { return None };
+    let begins =
+        matches!(before, None | Some(Token::End | Token::Sign('{' | '(' | '}' | '!' | '|')));
+    let ends = matches!(after, None | Some(Token::End | Token::Sign('}' | ')' | '|')));
+    (begins && ends && !text.contains('\\')).then(|| text.clone())
+}
+
+/// The files and commands that a program names; `None` if it may do more.
+fn look(program: &str) -> Option<Seen> {
     let tokens = tokens(program)?;
-    let mut found = Vec::new();
+    let (mut found, mut commands, mut has_names) = (Vec::new(), Vec::new(), false);
     let (mut is_print, mut depth) = (false, 0_usize);
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -160,6 +237,10 @@ fn look(program: &str) -> Option<Vec<(TouchKind, Field)>> {
                 (is_print, depth) = (true, 0);
             }
             Token::Name(name) if name == "system" => return None,
+            // From a command.
+            Token::Name(name)
+                if name == "getline" && at > 0 && tokens.get(at - 1) == Some(&Token::Sign('|')) => {
+            }
             // From a file that is named, or it reads whatever.
             Token::Name(name) if name == "getline" => {
                 let rest = tokens.get(at + 1..).unwrap_or_default();
@@ -179,18 +260,32 @@ fn look(program: &str) -> Option<Vec<(TouchKind, Field)>> {
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => depth = depth.saturating_sub(1),
             Token::End | Token::Sign('{' | '}') => is_print = false,
-            Token::Sign('|' | '@') => return None,
+            Token::Sign('@') => return None,
+            Token::Sign('|') => {
+                let near = |offset: usize| tokens.get(at + offset);
+                let is_read = matches!(near(1), Some(Token::Name(it)) if it == "getline");
+                let command = if is_read {
+                    let before = at.checked_sub(2).and_then(|at| tokens.get(at));
+                    commanded(tokens.get(at.checked_sub(1)?), before, Some(token))
+                } else {
+                    commanded(near(1).filter(|_| is_print), Some(token), near(2))
+                };
+                commands.push((command?, !is_read));
+                is_print &= is_read;
+            }
             Token::Sign('>') if is_print && depth == 0 => {
                 let rest = tokens.get(at + 1..).unwrap_or_default();
                 // `>>` appends.
                 let rest = rest.strip_prefix(&[Token::Sign('>')]).unwrap_or(rest);
-                found.push((TouchKind::Write, printed_to(rest)?));
+                let is_name = |it: &Token| matches!(it, Token::Name(_));
+                has_names |= rest.iter().take(2).any(is_name);
+                found.push((TouchKind::Write, printed_to(rest, &tokens)?));
                 is_print = false;
             }
             Token::Name(_) | Token::Text(_) | Token::Other | Token::Sign(_) => {}
         }
     }
-    Some(found)
+    Some(Seen { files: found, commands, has_names })
 }
 
 /// The file that an element of a list is set to; empty if it is set to none, and `None` if which one is not known.
@@ -289,21 +384,43 @@ mod tests {
             "$0 ~ /a|b|system/ || x {print (a > b)}",
             "{ print \"a | b\" } # | sh",
         ] {
-            assert_eq!(look(program), Some(Vec::new()), "{program}");
+            assert_eq!(look(program), Some(Seen::default()), "{program}");
         }
         for program in [
             "BEGIN{system(\"ls\")}",
-            "{print | \"sh\"}",
-            "{\"date\" | getline d}",
+            "{print | \"sh \" $1}",
+            "{print |& \"sh\"}",
+            "{x \"date\" | getline d}",
+            "{x | getline d}",
             "{print > $1}",
+            "{f = \"a/\" $1; f = $2; print > f}",
+            "{f = \"a/\" $1; sub(/a/, $2, f); print > f}",
             "{print > \"a\" $1}",
+            "{print > (\"./\" $1)}",
+            "{print > (\"a/../\" $1)}",
+            "{print > (\"a/\" \"b\")}",
+            "{x = \"b\"; print > (\"a/\" x)}",
             "@include \"x\"",
             "{getline < x}",
             "{print \"a",
         ] {
             assert_eq!(look(program), None, "{program}");
         }
-        let one = |kind, path: &str| Some(vec![(kind, Field::text(path))]);
+        for (program, text, is_fed) in [
+            ("{print | \"sort -n\"}", "sort -n", true),
+            ("{\"date\" | getline d}", "date", false),
+            ("BEGIN{while ((\"date\" | getline d) > 0) print d}", "date", false),
+        ] {
+            let commands = look(program).map(|it| it.commands);
+            assert_eq!(commands, Some(vec![(text.to_owned(), is_fed)]), "{program}");
+        }
+        let one = |kind, path: &str| {
+            Some(Seen { files: vec![(kind, Field::text(path))], ..Seen::default() })
+        };
+        let by_data = look("{print > (\"out/\" $1 \".csv\")}");
+        assert!(by_data.is_some());
+        let by_name = look("{f = \"out/\" $1 \".csv\"; print >> f; close(f)}");
+        assert_eq!(by_name.map(|it| it.files), by_data.map(|it| it.files));
         assert_eq!(look("{print > \"a/b\"}"), one(TouchKind::Write, "a/b"));
         assert_eq!(look("{printf \"x\" >> \"a\"; y}"), one(TouchKind::Write, "a"));
         assert_eq!(look("{while ((getline l < \"f\") > 0) n++}"), one(TouchKind::Read, "f"));

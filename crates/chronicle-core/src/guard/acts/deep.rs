@@ -191,6 +191,7 @@ pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
         "rg" | "ag" => !found.has(&["files", "type-list"]),
         "diff" | "scp" => found.has(&["r", "recursive"]),
         "zip" => found.has(&["r", "R", "recurse-paths"]),
+        "rsync" if takes_listed(found) => false,
         "cp" | "rsync" => found.has(&["r", "R", "a", "recursive", "archive"]),
         "ack" | "ditto" | "rgrep" => true,
         _ => false,
@@ -218,6 +219,21 @@ pub(super) fn sieve_of(name: &str, found: &Read) -> Option<Sieve> {
         sieve.leave_out(pattern);
     }
     is_deep.then_some(sieve)
+}
+
+/// True if `rsync` copies what a list names, and no folders, from where it is to a folder below or one for a while.
+fn takes_listed(found: &Read) -> bool {
+    let is_listed = found.has(&["files-from"]) && !found.has(&["r", "recursive"]);
+    let [from, to] = found.operands.as_slice() else { return false };
+    let (Some(from), Some(to)) = (from.known(), to.known()) else { return false };
+    let is_here = matches!(from, "." | "./");
+    let is_below = |it: &str| {
+        let named = it.trim_start_matches("./").trim_end_matches('/');
+        let is_relative = !it.starts_with(['/', '~']) && !it.contains(':');
+        is_relative && !named.is_empty() && named != "."
+    };
+    let is_apart = to.starts_with("/tmp/") || is_below(to);
+    is_listed && is_here && is_apart && !to.split('/').any(|it| it == "..")
 }
 
 /// Values of a long option of which only the beginning is there.

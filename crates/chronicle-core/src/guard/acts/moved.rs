@@ -8,6 +8,7 @@ use super::walk::Walker;
 /// What a command does to its operands: to all but the last one, and to the last one.
 fn done_by(name: &str, words: &[&str]) -> Option<(usize, &'static str, &'static str)> {
     let has = |option: &str| words.iter().any(|it| it.starts_with(option));
+    let command = words.iter().find(|it| !it.starts_with('-')).copied().unwrap_or_default();
     Some(match (name, words) {
         ("svn" | "hg" | "fossil" | "bzr", ["rm" | "remove" | "delete" | "del", ..])
         | ("gio", ["trash" | "remove", ..])
@@ -21,10 +22,20 @@ fn done_by(name: &str, words: &[&str]) -> Option<(usize, &'static str, &'static 
         | ("gsutil" | "mc", ["cp", ..])
         | ("gio", ["copy", ..]) => (1, "", "w"),
         ("aws", ["s3", "cp" | "sync", ..]) | ("gcloud", ["storage", "cp", ..]) => (2, "", "w"),
-        ("7z" | "7za" | "7zz" | "7zr", ["a", ..]) if has("-sdel") => (2, "d", "d"),
-        ("rar", ["m" | "mf", ..]) => (2, "d", "d"),
+        ("7z" | "7za" | "7zz" | "7zr", _) if has("-sdel") && command == "a" => (2, "d", "d"),
+        ("rar", _)
+            if command.starts_with('m') || ["-df", "-dr", "-dw"].iter().any(|it| has(it)) =>
+        {
+            (2, "d", "d")
+        }
         _ => return None,
     })
+}
+
+/// True if an archiver removes what it has taken in.
+pub(super) fn takes_away(name: &str, words: &[Field]) -> bool {
+    let known: Vec<&str> = words.iter().map(|it| it.known().unwrap_or_default()).collect();
+    done_by(name, &known).is_some_and(|(_, _, last)| last == "d")
 }
 
 impl Walker<'_> {
@@ -39,6 +50,11 @@ impl Walker<'_> {
         let known: Vec<&str> = words.iter().map(|it| it.known().unwrap_or_default()).collect();
         if let ("cargo", Some(folder)) = (name, cleaned(&known)) {
             return self.touches("d", &Field::text(folder), state, name, call);
+        }
+        if let ("dos2unix" | "unix2dos", [.., "-n" | "--newfile", from, to]) =
+            (name, known.as_slice())
+        {
+            return self.copied(&[Field::text(from)], &Field::text(to), state, call.span);
         }
         let Some((skipped, others, last)) = done_by(name, &known) else { return };
         let is_operand = |it: &&Field| !it.begins().starts_with('-');

@@ -96,6 +96,7 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
+        let removes = super::moved::takes_away(name, words);
         for word in words {
             let text = word.begins();
             let is_option = text.starts_with("-i") && text.contains('@');
@@ -104,6 +105,50 @@ impl Walker<'_> {
                 let list = word.after(at + 1);
                 self.touch(TouchKind::Read, &list, state, name, call.span);
                 self.names_from(Some(&list), state, name, call);
+                if removes {
+                    self.names_used(TouchKind::Delete, Some(&list), state, name, call);
+                }
+            }
+            // `-i!path` takes in what it names, which may be a pattern.
+            if let Some((_, path)) = text.split_once('!').filter(|_| text.starts_with("-i")) {
+                let is_pattern = path.contains(['*', '?']);
+                let path = if is_pattern {
+                    Field::of(Piece::Glob(path.to_owned()))
+                } else {
+                    Field::text(path)
+                };
+                self.touches(if removes { "rd" } else { "r" }, &path, state, name, call);
+                self.touch_below(&path, &super::Sieve::default(), None, state, name);
+            }
+        }
+    }
+
+    /// What `jar` takes out of an archive by its name lies there afterwards.
+    pub(super) fn taken_by_jar(
+        &mut self,
+        name: &str,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let first = words.first().map(Field::begins).unwrap_or_default();
+        let letters = first.trim_start_matches('-');
+        let is_long = first.starts_with("--");
+        let takes = !is_long && letters.contains('x')
+            || words.iter().any(|it| it.known() == Some("--extract"));
+        if name != "jar" || !takes {
+            return;
+        }
+        let mut before = words.iter().skip(usize::from(!is_long));
+        // The archive stands first, or behind its option.
+        if !is_long && letters.contains('f') {
+            before.next();
+        }
+        while let Some(word) = before.next() {
+            match word.begins() {
+                "-f" | "--file" | "-C" => drop(before.next()),
+                text if text.starts_with('-') => {}
+                _ => self.written_to(word, state, name, call.span),
             }
         }
     }
@@ -125,6 +170,16 @@ impl Walker<'_> {
         }
         if takes_out {
             self.touch(TouchKind::Write, &target, state, "pax", call.span);
+        }
+        // Other names that it gives to what it takes out or copies.
+        for text in found.values(&["s"]).filter(|_| takes_out) {
+            let names = text.known().map(|it| replacements(&format!("s{it}")));
+            for name in names.unwrap_or_else(|| vec![Field::unknown()]) {
+                let mut inside = target.clone();
+                inside.push_text("/");
+                inside.extend(&name);
+                self.touch(TouchKind::Likely, &inside, state, "pax", call.span);
+            }
         }
         if keeps && paths.is_empty() {
             self.names_from(None, state, "pax", call);

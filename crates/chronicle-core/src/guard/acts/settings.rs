@@ -98,9 +98,14 @@ impl Walker<'_> {
         // What follows is for the program that it starts.
         let end = words.iter().position(|it| it.known() == Some("--")).unwrap_or(words.len());
         let words = words.get(..end).unwrap_or_default();
+        if is_npm {
+            self.kept_by_npm(words, state, call);
+        }
         for (at, word) in words.iter().enumerate() {
             let Some(long) = word.begins().strip_prefix("--") else { continue };
             let key = long.split('=').next().unwrap_or(long);
+            // `pnpm` has them in a table.
+            let key = key.strip_prefix("config.").unwrap_or(key);
             let value = match long.find('=') {
                 Some(at) => word.after(at + 3),
                 None => words.get(at + 1).cloned().unwrap_or_default(),
@@ -112,6 +117,32 @@ impl Walker<'_> {
                 }
             } else if key == "config" {
                 self.setting_of_cargo(&value, state, call);
+            }
+        }
+    }
+
+    /// `npm config set key=value`, and `npm config set key value`: what is kept holds for the next command.
+    fn kept_by_npm(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let operands: Vec<&Field> =
+            words.iter().filter(|it| !it.begins().starts_with('-')).collect();
+        let known = |at: usize| operands.get(at).and_then(|it| it.known());
+        let rest = match (known(0), known(1)) {
+            (Some("config" | "c"), Some("set" | "s")) => operands.get(2..),
+            (Some("set"), _) => operands.get(1..),
+            _ => None,
+        };
+        let rest = rest.unwrap_or_default();
+        let pair = |at: usize, word: &Field| {
+            if let Some((key, _)) = word.begins().split_once('=') {
+                return (key.to_owned(), word.after(key.len() + 1));
+            }
+            let value = rest.get(at + 1).map(|it| (*it).clone());
+            (word.begins().to_owned(), value.unwrap_or_default())
+        };
+        for (key, value) in rest.iter().enumerate().map(|(at, word)| pair(at, word)) {
+            let variable = format!("npm_config_{}", key.replace('-', "_"));
+            if by_variable(&variable).is_some() {
+                self.watched(&variable, &Value::One(value), state, call.span);
             }
         }
     }

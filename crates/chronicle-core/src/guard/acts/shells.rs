@@ -92,6 +92,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("micropython", "c:c m:_"),
     ("hy", "c:c m:_"),
     ("sqlite3", "cmd:c init:r"),
+    ("duckdb", "c:c s:c cmd:c init:r"),
     ("psql", "c:c f:r"),
     ("mysql", "e:c execute:c"),
 ];
@@ -312,8 +313,11 @@ impl Walker<'_> {
     ) {
         self.touch(TouchKind::Write, file, state, name, call.span);
         let more = rest.get(1..).unwrap_or_default();
-        let has_code =
-            if name == "sqlite3" { !more.is_empty() } else { more.iter().any(may_be_code) };
+        let has_code = if matches!(name, "sqlite3" | "duckdb") {
+            !more.is_empty()
+        } else {
+            more.iter().any(may_be_code)
+        };
         // A file of statements is a script like any other.
         if has_code || !matches!(call.input, Input::Given | Input::File) {
             self.doubt(DoubtKind::Code, &format!("`{name}` is given code"), call.span);
@@ -408,6 +412,8 @@ impl Walker<'_> {
             self.goes_on_reading(name, call);
         }
         self.started_by_ruby(name, &options, rest, state, call);
+        let own = led(name, &options, state);
+        let state = &own;
         let is_timed = options.values(&["m"]).any(|it| it.known() == Some("timeit"));
         let is_in_place = name.starts_with("perl") || name.starts_with("ruby");
         let changes = is_in_place && options.has(&["i"]);
@@ -423,7 +429,7 @@ impl Walker<'_> {
         for file in rest.iter().skip(1).filter(|_| changes) {
             self.touch(TouchKind::Write, file, state, name, call.span);
         }
-        let is_database = matches!(name, "sqlite3" | "psql" | "mysql");
+        let is_database = matches!(name, "sqlite3" | "duckdb" | "psql" | "mysql");
         match rest.first() {
             _ if options.has(&["m"]) => {
                 self.maybe(rest, state, name, call.span);
@@ -451,6 +457,18 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Where a language is once it has gone to the folder that it is told: `ruby -C folder`.
+fn led(name: &str, options: &Read, state: &State) -> State {
+    let mut own = state.clone();
+    for folder in options.values(&["C", "X"]).filter(|_| name.contains("ruby")) {
+        own.folders = match folder.known() {
+            Some(path) => own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect(),
+            None => vec![super::CommandFolder::Unknown],
+        };
+    }
+    own
 }
 
 /// What follows the word of a language for starting a script, where that may also be told to read one: `bun run -`.

@@ -84,6 +84,8 @@ impl Walker<'_> {
 
     /// `cpio`: with `-i` it takes out what its words name, otherwise it reads the names of what it keeps.
     fn cpio(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let own = folder_of_cpio(words, state);
+        let state = &own;
         let takes_out = |it: &Field| {
             let text = it.begins();
             text == "--extract"
@@ -141,6 +143,7 @@ impl Walker<'_> {
             }
             "jar" | "ar" | "rar" | "7z" | "7za" | "7zr" | "7zz" => {
                 self.named_behind_signs(name, words, state, call);
+                self.taken_by_jar(name, words, state, call);
                 return false;
             }
             "pax" => self.pax(words, state, call),
@@ -320,6 +323,11 @@ impl Walker<'_> {
         by: &str,
         call: Call<'_>,
     ) {
+        let is_input = |it: &Field| {
+            matches!(it.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+        };
+        // However what it reads is called.
+        let list = list.filter(|it| !is_input(it) || it.known() == Some("-"));
         let is_read = list.is_none_or(|it| it.known() == Some("-"));
         let given = self.listed_in(None, state, call);
         let call = if is_read { Call { input: &given, ..call } } else { call };
@@ -497,4 +505,23 @@ fn old_style(letters: &str, rest: &[Field]) -> Vec<Field> {
     }
     words.extend(values.cloned());
     words
+}
+
+/// Where `cpio` is once it has gone to the folder that it is told.
+fn folder_of_cpio(words: &[Field], state: &State) -> State {
+    let mut own = state.clone();
+    for (at, word) in words.iter().enumerate() {
+        let text = word.begins();
+        let value = match text.strip_prefix("--directory=").or_else(|| text.strip_prefix("-D")) {
+            Some("") => words.get(at + 1).cloned(),
+            Some(path) => Some(word.after(text.len() - path.len())),
+            None if text == "--directory" => words.get(at + 1).cloned(),
+            None => continue,
+        };
+        own.folders = match value.as_ref().and_then(Field::known) {
+            Some(path) => own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect(),
+            None => vec![super::CommandFolder::Unknown],
+        };
+    }
+    own
 }

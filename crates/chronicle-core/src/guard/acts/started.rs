@@ -82,6 +82,8 @@ const BUILDERS: &[(&str, &str, &str)] = &[
     ("torchrun accelerate deepspeed streamlit py-spy mprof", "python3", "py"),
     ("nodemon ts-node-dev pm2 vite-node", "node", "js mjs cjs ts"),
     ("rails pry bundle spring", "ruby", "rb"),
+    ("c8 nyc dotenv dotenvx env-cmd", "node", "js mjs cjs ts"),
+    ("fpc", "pascal", "pas pp lpr"),
 ];
 
 /// True if `deno` and others that have commands are told code, or told to read it.
@@ -155,6 +157,21 @@ impl Walker<'_> {
             }
             ("deno" | "bun", ["run", rest @ ..]) => {
                 (name, first(rest).filter(|it| it.contains(['.', '/'])).into_iter().collect())
+            }
+            ("mix", ["run", rest @ ..]) => {
+                let is_script = |it: &&&str| ends_with(it, "exs") || ends_with(it, "ex");
+                ("elixir", rest.iter().filter(is_script).map(|it| (*it).to_owned()).collect())
+            }
+            ("dotnet", ["fsi", rest @ ..]) => {
+                let is_script = |it: &&&str| ends_with(it, "fsx");
+                ("csharp", rest.iter().filter(is_script).map(|it| (*it).to_owned()).collect())
+            }
+            ("zig", ["run" | "cc" | "c++" | "build-exe", rest @ ..])
+                if rest
+                    .iter()
+                    .any(|it| ["c", "cc", "cpp"].iter().any(|end| ends_with(it, end))) =>
+            {
+                ("c", self.sources(rest, &["c", "cc", "cpp"]))
             }
             ("rake", _) => {
                 let all = ["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"].map(str::to_owned);

@@ -268,6 +268,13 @@ impl Walker<'_> {
             let patch = Patching { folder: folder.as_ref(), strip: strip.as_ref(), files: &files };
             self.patched("patch", &patch, state, call);
         }
+        if name == "yq"
+            && let Some(expression) = found.operands.first().and_then(Field::known)
+        {
+            for path in loaded(expression) {
+                self.touch(TouchKind::Read, &Field::text(path), state, name, call.span);
+            }
+        }
         if name == "yq" && found.has(&["i", "inplace"]) {
             for path in found.operands.get(1..).unwrap_or_default() {
                 self.written_to(path, state, name, call.span);
@@ -432,4 +439,14 @@ fn parts_of_form(value: &Field) -> Vec<Field> {
     let own = names.map(|it| Field::text(it.trim_matches('"')));
     // A name may hold what else ends it.
     own.chain(std::iter::once(value.clone())).collect()
+}
+/// The files that an expression of `yq` takes in: `load("a")`, `load_str("a")`.
+fn loaded(expression: &str) -> Vec<&str> {
+    let after = expression.match_indices("load").map(|(at, word)| &expression[at + word.len()..]);
+    let path = |rest: &'_ str| -> Option<usize> {
+        let name = rest.find(|it: char| !it.is_ascii_alphanumeric() && it != '_')?;
+        rest[name..].starts_with('(').then_some(name + 1)
+    };
+    let inside = after.filter_map(|rest| rest.get(path(rest)?..));
+    inside.filter_map(|it| it.trim_start().strip_prefix('"')?.split('"').next()).collect()
 }

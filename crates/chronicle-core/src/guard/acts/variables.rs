@@ -251,6 +251,10 @@ impl Walker<'_> {
                 let text = text.trim_start_matches(['|', '-', '|']).replace("%s", "_");
                 self.run_value(&text, state, span);
             }
+            // Where it goes and what runs there is said by the program that starts it.
+            Some(text) if is_connection(name, &text) => {
+                self.run_value_with(&text, &Input::Given, state, span);
+            }
             Some(text) => self.run_value(&text, state, span),
             None => self.doubt(
                 DoubtKind::Variable,
@@ -262,12 +266,16 @@ impl Walker<'_> {
 
     /// A command that some program will run with arguments of its own.
     pub(super) fn run_value(&mut self, text: &str, state: &State, span: ByteSpan) {
+        self.run_value_with(text, &Input::Piped, state, span);
+    }
+
+    fn run_value_with(&mut self, text: &str, input: &Input, state: &State, span: ByteSpan) {
         let mut own = state.clone();
         own.variables.clear();
         own.is_lost = true;
         own.functions.clear();
         own.arguments = None;
-        self.text(text, &mut own, &Input::Piped, Dialect::Other, span);
+        self.text(text, &mut own, input, Dialect::Other, span);
     }
 
     /// `NAME=value` words in front of a program; what is left.
@@ -290,6 +298,12 @@ impl Walker<'_> {
     }
 }
 
+/// True if a variable says how another machine is reached, and that is by its usual program.
+fn is_connection(name: &str, text: &str) -> bool {
+    let is_one = ["GIT_SSH_COMMAND", "GIT_SSH", "RSYNC_RSH", "SVN_SSH", "CVS_RSH"].contains(&name);
+    is_one && text.split_whitespace().next() == Some("ssh")
+}
+
 /// Whether a variable makes programs load or do something else.
 fn loads(name: &str, value: &Value) -> bool {
     let text = match value {
@@ -308,6 +322,12 @@ fn loads(name: &str, value: &Value) -> bool {
         }
         "GOFLAGS" => is_bad(&["exec"]),
         "LESS" | "LESS_TERMCAP" => is_bad(&["+", "!"]),
+        // Nothing is in it.
+        "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "HISTFILE" | "INPUTRC" | "NETRC" | "WGETRC"
+            if text == Some("/dev/null") =>
+        {
+            false
+        }
         _ if LOADING.contains(&name) => true,
         _ if name.starts_with("LD_")
             || name.starts_with("DYLD_")
@@ -316,7 +336,14 @@ fn loads(name: &str, value: &Value) -> bool {
             true
         }
         _ if name.starts_with("GIT_") => {
+            // Any other value of these is a file that it writes.
+            let is_traced = name.starts_with("GIT_TRACE") || name == "GIT_CURL_VERBOSE";
+            let is_switch = matches!(text, Some("0" | "1" | "2" | "true" | "false"));
+            let is_usual = name == "GIT_DIR" && matches!(text, Some(".git" | "./.git"))
+                || name == "GIT_WORK_TREE" && matches!(text, Some("." | "./"));
             let is_harmless = HARMLESS_GIT.contains(&name)
+                || is_traced && is_switch
+                || is_usual
                 || name.starts_with("GIT_AUTHOR_")
                 || name.starts_with("GIT_COMMITTER_");
             !is_harmless

@@ -11,7 +11,7 @@ const RUN_MAX: usize = 6;
 const PATH_MIN: usize = 4;
 
 /// Signs by which texts are put together.
-const JOINERS: [&str; 12] = [
+const JOINERS: [&str; 18] = [
     "+",
     "${",
     "{",
@@ -24,6 +24,12 @@ const JOINERS: [&str; 12] = [
     "with_stem",
     " . ",
     "#{",
+    "with_extension",
+    "<<",
+    "..\"",
+    "..'",
+    "\"..",
+    "'..",
 ];
 
 /// The paths that code may put together.
@@ -38,6 +44,13 @@ pub(super) fn paths(code: &str, texts: &[String]) -> Vec<String> {
         if is_part && !parts.contains(&part) {
             parts.push(part);
         }
+    }
+    // Another ending takes the place of the one that is there.
+    if code.contains("with_suffix") || code.contains("with_extension") {
+        let stems = parts.iter().filter_map(|it| it.rsplit_once('.'));
+        let stems = stems.flat_map(|(stem, _)| [stem.to_owned(), format!("{stem}.")]);
+        let stems: Vec<String> = stems.filter(|it| it.len() > 1).collect();
+        parts.splice(0..0, stems);
     }
     if parts.len() > TEXTS_MAX {
         parts.truncate(TEXTS_MAX);
@@ -100,6 +113,10 @@ mod tests {
             ("'{}.txt'.format('locked')", &["{}.txt", "locked"]),
             ("'%s.txt' % 'locked'", &["%s.txt", "locked"]),
             ("''.join(['lo','cked','.txt'])", &["lo", "cked", ".txt"]),
+            ("n..\".txt\"", &["locked", ".txt"]),
+            ("'locked' << '.txt'", &["locked", ".txt"]),
+            ("Path('locked.rs').with_suffix('.txt')", &["locked.rs", ".txt"]),
+            ("Path::new(\"locked.rs\").with_extension(\"txt\")", &["locked.rs", "txt"]),
         ] {
             let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
             assert!(paths(code, &texts).contains(&"locked.txt".to_owned()), "{code}");

@@ -151,14 +151,17 @@ impl RunText {
     }
 
     /// True if it lies within one name that goes on before or after it. What stands behind `=`, `,`, `:` or `@` is a value of its own,
-    /// and a path that begins with it leads there: `deploy --env=prod`, `deploy prod/x`.
+    /// and a path that begins with it leads there: `deploy --env=prod`, `deploy prod/x`. The dashes of an option join nothing: `--prod`.
     fn is_part(&self, found: &Range<usize>) -> bool {
         let Some(inner) = self.text.get(found.clone()) else { return false };
         if inner.contains(char::is_whitespace) || found.start == 0 {
             return false;
         }
         let joins = |letter: char| "-_./+".contains(letter);
-        let before = self.text[..found.start].chars().next_back().is_some_and(joins);
+        let before = &self.text[..found.start];
+        let is_end = |letter: char| letter.is_whitespace() || "=,:@".contains(letter);
+        let own = before.rsplit(is_end).next().unwrap_or(before).trim_start_matches('-');
+        let before = own.ends_with(joins);
         let mut after = self.text[found.end..].chars();
         // A full stop at the end of a word joins nothing.
         let joined = after.next().is_some_and(joins);
@@ -575,6 +578,9 @@ mod tests {
             &["npm", "run", "build-sudo"],
             &["cat", "docs/sudo/x", "--file=a/sudo"],
             &["cat", "x.sudo"],
+            &["run", "--sudo-docs"],
+            &["run", "--no-sudo"],
+            &["run", "--with=-x-sudo"],
         ] {
             assert!(is_text(words, "sudo", r"\bsudo\b"), "{words:?}");
         }
@@ -587,6 +593,9 @@ mod tests {
             &["run", "sudo/x"],
             &["run", "--with=sudo/x"],
             &["run", "sudo=1"],
+            &["run", "--sudo"],
+            &["run", "-sudo"],
+            &["run", "--sudo=1"],
         ] {
             assert!(!is_text(words, "sudo", r"\bsudo\b"), "{words:?}");
         }

@@ -20,6 +20,11 @@ const CLEAN: &str = "e exclude";
 /// Those of `git archive`.
 const ARCHIVE: &str = "add-file:r add-virtual-file o:_ output:w format prefix remote exec:x";
 
+/// Those of `git send-email`.
+const SEND: &str = "sendmail-cmd:x to-cmd:x cc-cmd:x header-cmd:x smtp-server to cc bcc from subject in-reply-to reply-to identity \
+    smtp-server-port smtp-server-option smtp-user smtp-pass smtp-encryption smtp-domain smtp-auth smtp-ssl-cert-path:r envelope-sender \
+    confirm suppress-cc transfer-encoding 8bit-encoding compose-encoding batch-size relogin-delay max-count";
+
 /// What commands do to the paths that they are given.
 const COMMANDS: &[(&str, &str)] = &[
     ("add", "r"),
@@ -245,8 +250,9 @@ impl Walker<'_> {
     fn value_of_git(&mut self, name: &str, value: &Field, state: &State, call: Call<'_>) {
         let last = name.rsplit('.').next().unwrap_or(name);
         let is_alias = name.starts_with("alias.");
-        let runs =
-            is_alias || name.starts_with("pager.") || RUNNING.iter().any(|end| last.ends_with(end));
+        let is_mailer = last == "smtpserver" && value.begins().starts_with(['/', '~']);
+        let is_running = is_mailer || RUNNING.iter().any(|end| last.ends_with(end));
+        let runs = is_alias || name.starts_with("pager.") || is_running;
         let leads = LEADING.contains(&name)
             || name.starts_with("includeif.")
             || name.starts_with("protocol.")
@@ -288,6 +294,7 @@ impl Walker<'_> {
         let valued = match name {
             "clean" => CLEAN,
             "archive" => ARCHIVE,
+            "send-email" => SEND,
             _ => VALUED,
         };
         let (mut found, _) = read(words, Valued(valued), false);
@@ -313,6 +320,10 @@ impl Walker<'_> {
                 }
                 ("clone" | "init" | "submodule", "c" | "config") => {
                     self.setting_of_git(value, state, call);
+                }
+                // A path is a program.
+                ("send-email", "smtp-server") if value.begins().starts_with(['/', '~']) => {
+                    self.joined_text(std::slice::from_ref(value), state, call);
                 }
                 // Hooks and settings are copied from there, also to a repository that is there already.
                 ("clone" | "init", "template") => {
@@ -403,17 +414,7 @@ impl Walker<'_> {
         let paths = &found.operands;
         let first = paths.first().and_then(Field::known).unwrap_or_default();
         match name {
-            "mv" => {
-                if let Some((last, before)) = paths.split_last() {
-                    for path in before {
-                        self.touches("rd", path, state, "git", call);
-                    }
-                    self.touches("w", last, state, "git", call);
-                    self.copied(before, last, state, call.span);
-                    // Into hooks and settings it does not write as its own.
-                    self.landed("git mv", before, last, state, call, &Put::default());
-                }
-            }
+            "mv" => self.moved_by_git(paths, state, call),
             "clean" if is_dry(found) => {}
             "clean" if paths.is_empty() => {
                 self.touch(TouchKind::Delete, &here, state, "git", call.span);
@@ -446,11 +447,16 @@ impl Walker<'_> {
                 let text = paths.get(1..).unwrap_or_default();
                 self.joined_text(text, state, call);
             }
-            "bundle" if first == "create" => {
-                let file = paths.get(1).unwrap_or(&here);
-                self.touches("w", file, state, "git bundle", call);
+            // Nothing in the place of a commit removes a branch.
+            "update-ref" if paths.iter().any(|it| it.known() == Some("")) => {
+                self.doubt(DoubtKind::Option, "`git update-ref` is given nothing", call.span);
             }
-            "hash-object" | "update-index" => self.taken_by_git(name, found, state, call),
+            "bundle" if first == "create" => {
+                self.touches("w", paths.get(1).unwrap_or(&here), state, "git bundle", call);
+            }
+            "hash-object" | "update-index" | "checkout-index" => {
+                self.taken_by_git(name, found, state, call);
+            }
             _ if only_reads(name, found) => self.shown_by_git(name, found, state, call),
             _ => self.paths_of_git(name, paths, state, call),
         }
@@ -461,7 +467,18 @@ impl Walker<'_> {
         }
     }
 
-    /// Files that git takes in, also those of which it reads the names.
+    fn moved_by_git(&mut self, paths: &[Field], state: &State, call: Call<'_>) {
+        let Some((last, before)) = paths.split_last() else { return };
+        for path in before {
+            self.touches("rd", path, state, "git", call);
+        }
+        self.touches("w", last, state, "git", call);
+        self.copied(before, last, state, call.span);
+        // Into hooks and settings it does not write as its own.
+        self.landed("git mv", before, last, state, call, &Put::default());
+    }
+
+    /// Files that git takes in or puts back, also those of which it reads the names.
     fn taken_by_git(
         &mut self,
         name: &str,
@@ -471,7 +488,11 @@ impl Walker<'_> {
     ) {
         let list = if name == "hash-object" { "stdin-" } else { "stdin" };
         if found.options.iter().any(|(option, _)| option.starts_with(list)) {
-            self.names_from(None, state, "git", call);
+            if name == "checkout-index" {
+                self.names_used(TouchKind::Write, None, state, "git", call);
+            } else {
+                self.names_from(None, state, "git", call);
+            }
         }
         self.paths_of_git(name, &found.operands, state, call);
     }

@@ -24,6 +24,7 @@ mod expand;
 mod find;
 mod folders;
 mod git;
+mod handed;
 mod imports;
 mod installed;
 mod invoke;

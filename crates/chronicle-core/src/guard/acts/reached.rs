@@ -171,6 +171,9 @@ impl Walker<'_> {
         if takes_out {
             self.touch(TouchKind::Write, &target, state, "pax", call.span);
         }
+        if keeps && takes_out {
+            self.copied_below_folder(paths, &target, state, call);
+        }
         // Other names that it gives to what it takes out or copies.
         for text in found.values(&["s"]).filter(|_| takes_out) {
             let names = text.known().map(|it| replacements(&format!("s{it}")));

@@ -9,6 +9,9 @@ use super::{ByteSpan, DoubtKind};
 
 /// Settings of npm whose values are programs.
 const OF_NPM: [&str; 6] = ["script_shell", "shell", "editor", "viewer", "git", "browser"];
+/// Those that every later command starts, once they are kept.
+const KEPT: [&str; 4] =
+    ["npm_config_script_shell", "npm_config_shell", "npm_config_git", "npm_config_node_options"];
 /// Last parts of settings of cargo whose values are programs.
 const OF_CARGO: [&str; 8] = [
     "runner",
@@ -91,7 +94,7 @@ impl Walker<'_> {
         state: &State,
         call: Call<'_>,
     ) {
-        let is_npm = matches!(name, "npm" | "pnpm" | "npx");
+        let is_npm = matches!(name, "npm" | "pnpm" | "npx" | "yarn");
         if !is_npm && name != "cargo" {
             return;
         }
@@ -143,6 +146,10 @@ impl Walker<'_> {
             let variable = format!("npm_config_{}", key.replace('-', "_"));
             if by_variable(&variable).is_some() {
                 self.watched(&variable, &Value::One(value), state, call.span);
+            }
+            if KEPT.contains(&variable.as_str()) {
+                let why = format!("`{key}` of npm keeps what it starts later");
+                self.doubt(DoubtKind::Command, &why, call.span);
             }
         }
     }

@@ -92,7 +92,8 @@ impl Walker<'_> {
                 || !text.starts_with("--") && text.starts_with('-') && text.contains('i')
         };
         if !words.iter().any(takes_out) {
-            return self.names_from(None, state, "cpio", call);
+            self.names_from(None, state, "cpio", call);
+            return self.passed_on(words, state, call);
         }
         // What is taken out by a list lies there afterwards.
         for list in words.windows(2).filter(|pair| pair[0].known() == Some("-E")) {
@@ -102,6 +103,37 @@ impl Walker<'_> {
         }
         for path in words.iter().filter(|it| !it.begins().starts_with('-')) {
             self.written_to(path, state, "cpio", call.span);
+        }
+    }
+
+    /// `cpio -p folder` copies the files of which it reads the names.
+    fn passed_on(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let is_pass = |it: &Field| {
+            let text = it.begins();
+            let is_short = text.starts_with('-') && !text.starts_with("--");
+            text == "--pass-through" || is_short && text.contains('p')
+        };
+        let target = words.iter().find(|it| !it.begins().starts_with('-'));
+        let Some(target) = target.filter(|_| words.iter().any(is_pass)) else { return };
+        self.written_to(target, state, "cpio", call.span);
+        let Input::Text(names) = call.input else { return };
+        let names = names.known().map(|it| it.lines().map(Field::text).collect::<Vec<_>>());
+        self.copied_below_folder(&names.unwrap_or_default(), target, state, call);
+    }
+
+    /// Copies that keep the folders before their names.
+    pub(super) fn copied_below_folder(
+        &mut self,
+        sources: &[Field],
+        target: &Field,
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let Some(target) = target.known() else { return };
+        for source in sources.iter().filter_map(Field::known) {
+            let copy = format!("{}/{source}", target.trim_end_matches('/'));
+            self.written_to(&Field::text(&copy), state, "", call.span);
+            self.copied_text(source, &[&copy], state);
         }
     }
 
@@ -212,6 +244,10 @@ impl Walker<'_> {
             let kinds = if found.has(&["remove-files"]) { "rd" } else { "r" };
             for path in &found.operands {
                 self.touches(kinds, path, &own, "tar", call);
+                // Some take over what another archive holds.
+                if path.begins().starts_with('@') {
+                    self.touch(TouchKind::Read, &path.after(1), &own, "tar", call.span);
+                }
             }
             let follows_links = found.has(&["h", "dereference"]);
             let mut sieve = Sieve::default();
@@ -423,14 +459,6 @@ impl Walker<'_> {
                         );
                     }
                 }
-            }
-            if let Some(file) = text.strip_prefix('@')
-                && let Some(options) = self.content_of(&Field::text(file), state)
-            {
-                let mut command = vec![Field::text(name)];
-                let parts = options.split_whitespace().filter(|it| !it.starts_with('@'));
-                command.extend(parts.map(Field::text));
-                self.start(&command, state, call);
             }
             if text == "-wrapper"
                 && let Some(program) = words.get(at + 1).and_then(Field::known)

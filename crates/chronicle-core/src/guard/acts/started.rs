@@ -66,6 +66,7 @@ const BUILDERS: &[(&str, &str, &str)] = &[
     ("java javac jbang", "java", "java"),
     ("gcc cc g++ c++ clang clang++ tcc", "c", "c cc cpp cxx C m mm"),
     ("rustc rust-script", "rust", "rs"),
+    ("gorun yaegi gomacro", "go", "go"),
     ("kotlinc kotlin kotlinc-jvm kscript", "kotlin", "kt kts"),
     ("csc mcs dotnet dotnet-script csi csharp", "csharp", "cs csx"),
     ("swift swiftc", "swift", "swift"),
@@ -115,6 +116,12 @@ fn ends_with(path: &str, ending: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, last)| last == ending)
 }
 
+/// The words that end like files of a language.
+fn ending_in(words: &[&str], endings: &[&str]) -> Vec<String> {
+    let is_one = |it: &&&str| endings.iter().any(|ending| ends_with(it, ending));
+    words.iter().filter(is_one).map(|it| (*it).to_owned()).collect()
+}
+
 fn is_file_option(word: &str) -> bool {
     word.starts_with("-f") || word.starts_with("--rakefile")
 }
@@ -144,6 +151,10 @@ impl Walker<'_> {
             ("cargo", rest) if matches!(first(rest).as_deref(), Some("run" | "r")) => {
                 ("rust", self.sources(&[], &["rs"]))
             }
+            // A file as a script.
+            ("cargo", rest) if rest.iter().any(|it| ["-Zscript", "script"].contains(it)) => {
+                ("rust", ending_in(rest, &["rs"]))
+            }
             ("dotnet", rest) if first(rest).as_deref() == Some("run") => {
                 ("csharp", self.sources(&[], &["cs"]))
             }
@@ -158,14 +169,8 @@ impl Walker<'_> {
             ("deno" | "bun", ["run", rest @ ..]) => {
                 (name, first(rest).filter(|it| it.contains(['.', '/'])).into_iter().collect())
             }
-            ("mix", ["run", rest @ ..]) => {
-                let is_script = |it: &&&str| ends_with(it, "exs") || ends_with(it, "ex");
-                ("elixir", rest.iter().filter(is_script).map(|it| (*it).to_owned()).collect())
-            }
-            ("dotnet", ["fsi", rest @ ..]) => {
-                let is_script = |it: &&&str| ends_with(it, "fsx");
-                ("csharp", rest.iter().filter(is_script).map(|it| (*it).to_owned()).collect())
-            }
+            ("mix", ["run", rest @ ..]) => ("elixir", ending_in(rest, &["exs", "ex"])),
+            ("dotnet", ["fsi", rest @ ..]) => ("csharp", ending_in(rest, &["fsx"])),
             ("zig", ["run" | "cc" | "c++" | "build-exe", rest @ ..])
                 if rest
                     .iter()
@@ -186,10 +191,9 @@ impl Walker<'_> {
             (_, rest) => {
                 let Some((_, language, endings)) = built_by(name) else { return };
                 let endings: Vec<&str> = endings.split(' ').collect();
-                let is_source = |it: &&&str| endings.iter().any(|end| ends_with(it, end));
                 // A pattern or a list of files takes in whatever this text wrote.
                 let files = if words.iter().all(Field::is_known) {
-                    rest.iter().filter(is_source).map(|it| (*it).to_owned()).collect()
+                    ending_in(rest, &endings)
                 } else {
                     self.sources(rest, &endings)
                 };

@@ -46,6 +46,7 @@ impl Walker<'_> {
         self.built_of_input(&name, words, state, call);
         self.found_by_name(written, words, state, call);
         self.settings_of_tool(&name, words, state, call);
+        self.handed(&name, words, state, call);
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {

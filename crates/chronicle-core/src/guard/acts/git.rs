@@ -387,6 +387,16 @@ impl Walker<'_> {
                 call.span,
             );
         }
+        if name == "interpret-trailers" && found.has(&["in-place"]) {
+            for path in &found.operands {
+                self.written_to(path, state, &told_as, call.span);
+            }
+        }
+        // To other commands it is something else.
+        let packs = words.windows(2).filter(|it| name == "clone" && it[0].known() == Some("-u"));
+        for pair in packs {
+            self.joined_text(std::slice::from_ref(&pair[1]), state, call);
+        }
         self.deep_with_ignored(name, found, state);
         self.deep_with_new(name, found, state);
         self.compared_by_git(name, found, state);

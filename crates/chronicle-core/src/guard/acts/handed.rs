@@ -10,7 +10,13 @@ use super::walk::Walker;
 /// Programs, and their options whose value is a command that they start, with one dash or two. One that ends in `=` takes no next word.
 const STARTING: &[(&str, &str)] = &[
     ("go", "toolexec exec vettool"),
-    ("bazel bazelisk blaze buck buck2", "run_under"),
+    ("bazel bazelisk blaze buck buck2", "run_under workspace_status_command"),
+    ("air", "build.cmd build.bin build.full_bin build.pre_cmd build.post_cmd"),
+    ("CompileDaemon compiledaemon", "command build"),
+    ("ptw pytest-watch", "runner onpass onfail beforerun afterrun onexit oninterrupt"),
+    ("meson", "wrapper wrap"),
+    ("nx", "command"),
+    ("vault", "exec"),
     ("nodemon", "exec x"),
     (
         "tsc-watch tsup",
@@ -32,11 +38,21 @@ const WATCHERS: [&str; 3] = ["watchexec", "onchange", "reflex"];
 const OF_WATCHERS: &str = "w watch W watch-non-recursive e exts i ignore f filter s signal stop-signal d debounce o on-busy-update \
     shell workdir:C project-origin E env delay-run poll g glob r_ regex R G start-service";
 /// Ends of the names of variables of `cmake` that hold a program.
-const OF_CMAKE: [&str; 5] =
-    ["_COMPILER", "_LAUNCHER", "_EMULATOR", "CMAKE_LINKER", "CMAKE_MAKE_PROGRAM"];
+const OF_CMAKE: [&str; 10] = [
+    "_COMPILER",
+    "_LAUNCHER",
+    "_EMULATOR",
+    "CMAKE_LINKER",
+    "CMAKE_MAKE_PROGRAM",
+    "_CLANG_TIDY",
+    "_CPPCHECK",
+    "_CPPLINT",
+    "_INCLUDE_WHAT_YOU_USE",
+    "_LINK_WHAT_YOU_USE_CHECK",
+];
 /// Programs that take `@file` for the words that it holds.
 const RESPONDING: &str = "ar gcc cc g++ c++ clang clang++ cpp ld ld.lld lld gold mold as nm objcopy objdump strip ranlib rustc rustdoc \
-    javac java javadoc jar swiftc kotlinc scalac csc dmd ldc2";
+    javac java javadoc jar swiftc kotlinc scalac csc dmd ldc2 protoc";
 
 fn is_in(names: &str, name: &str) -> bool {
     names.split_whitespace().any(|it| it == name)
@@ -70,12 +86,23 @@ impl Walker<'_> {
                     None if name == "watchexec" => read(words, Valued(OF_WATCHERS), true).1,
                     None => words.len(),
                 };
-                self.joined_text(words.get(at..).unwrap_or_default(), state, call);
+                self.watching(words.get(at..).unwrap_or_default(), state, call);
             }
             _ => {}
         }
         if is_in(RESPONDING, name) {
             self.responded(name, words, state, call);
+        }
+    }
+
+    /// Some hand on the words as they are, and others a text that they join.
+    fn watching(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let first = words.first().and_then(Field::known).unwrap_or_default();
+        if words.len() > 1 {
+            self.start(words, state, call);
+        }
+        if !super::shells::SHELLS.contains(&super::invoke::base(first)) {
+            self.joined_text(words, state, call);
         }
     }
 
@@ -97,7 +124,12 @@ impl Walker<'_> {
                 // `--plugin=name=path`.
                 let sign = value.begins().find('=').filter(|_| name == "protoc");
                 let value = sign.map_or(value.clone(), |at| value.after(at + 1));
-                self.joined_text(&[value], state, call);
+                self.joined_text(std::slice::from_ref(&value), state, call);
+                if name == "nodemon" {
+                    let next = at + if joined.is_some() { 1 } else { 2 };
+                    let rest = words.get(next..).unwrap_or_default();
+                    self.command_with_rest(&value, rest, state, call);
+                }
             }
         }
     }

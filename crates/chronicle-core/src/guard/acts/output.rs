@@ -249,6 +249,13 @@ pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
         ("printf", Some("%s\\n")) => "\n",
         _ => " ",
     };
+    if let ("printf", [mark, format]) = (name, words)
+        && mark.known() == Some("--")
+    {
+        // Nothing in it is an option any more.
+        let lines = format.known()?.replace("\\n", "\n");
+        return (!lines.contains(['%', '\\'])).then(|| Field::text(&lines));
+    }
     let words = match (name, words) {
         ("echo", [first, rest @ ..]) if first.known() == Some("-n") => rest,
         ("echo", words) if words.first().is_none_or(|it| !it.begins().starts_with('-')) => words,

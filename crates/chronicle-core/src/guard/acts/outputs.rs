@@ -9,7 +9,7 @@ use super::state::State;
 use super::table::by_names;
 use super::value::Field;
 use super::walk::Walker;
-use super::{ByteSpan, TouchKind};
+use super::{ByteSpan, CommandWord, TouchKind};
 
 /// Words of long options whose value is most likely written.
 const WORDS: &[&str] = &[
@@ -89,6 +89,13 @@ const WRITTEN: &[(&str, &str)] = &[
         "gcc cc c++ g++ clang clang++ tcc ld lld gold mold as nasm rustc go swiftc ghc ocamlc dmd zig",
         "o MF dumpdir out-dir",
     ),
+    ("ld lld ld.lld gold mold", "Map"),
+    ("as", "MD"),
+    ("zig", "femit-bin femit-h femit-asm femit-docs femit-llvm-ir femit-llvm-bc femit-implib"),
+    ("mvn mvnw mvnd", "l log-file"),
+    ("ant", "l logfile"),
+    ("ctest", "O output-log output-junit"),
+    ("esbuild", "metafile"),
     ("javac kotlinc scalac", "d h s"),
     ("pip pip3 uv pipx", "t target prefix root d dest log report cache-dir"),
     ("npm pnpm yarn bun", "prefix pack-destination cache global-dir modules-folder"),
@@ -150,7 +157,7 @@ const CHANGERS: &[Changer] = &[
         spares: &[],
     },
     Changer {
-        names: "rustfmt strip pyupgrade",
+        names: "rustfmt strip ranlib pyupgrade",
         valued: "edition config config-path o N K",
         needs: &[],
         spares: &["check", "o"],
@@ -205,6 +212,15 @@ impl Walker<'_> {
                 self.put_by(name, &long[..1], &word.after(2), state, span);
             }
         }
+        for file in behind_colons(name, words) {
+            self.written_to(&Field::text(&file), state, name, span);
+        }
+        if name == "vite" && words.iter().any(|it| it.known() == Some("--emptyOutDir")) {
+            let (found, _) = read(words, Valued("outDir"), false);
+            for folder in found.values(&["outDir"]) {
+                self.touch(TouchKind::Delete, folder, state, name, span);
+            }
+        }
         self.changed(name, words, state, span);
     }
 
@@ -217,6 +233,10 @@ impl Walker<'_> {
         state: &State,
         span: ByteSpan,
     ) {
+        // It empties the folder first.
+        if option == "basetemp" && matches!(name, "pytest" | "py.test") {
+            self.touch(TouchKind::Delete, value, state, name, span);
+        }
         if is_written(name, option) {
             self.written_to(value, state, name, span);
         } else if is_output(option) || option == "o" {
@@ -279,6 +299,15 @@ impl Walker<'_> {
                 self.written_to(archive, state, name, span);
             }
         }
+        // `jar --create --file path`.
+        let is_making =
+            |it: &Field| matches!(it.known(), Some("-c" | "--create" | "-u" | "--update"));
+        if name == "jar" && words.iter().any(is_making) {
+            let (found, _) = read(words, Valued("f file"), false);
+            for path in found.values(&["f", "file"]) {
+                self.written_to(path, state, name, span);
+            }
+        }
         let Some(changer) = BY_NAME.get(name) else { return };
         let (found, _) = read(words, Valued(changer.valued), false);
         let has = |names: &[&str]| found.options.iter().any(|(it, _)| names.contains(&it.as_str()));
@@ -307,6 +336,64 @@ impl Walker<'_> {
     }
 }
 
+/// Tools of compilers, which lie beside each other with a machine or a maker in front and a version behind.
+const TOOLS: &str = "ar strip objcopy ranlib ld gcc g++ cc c++ clang clang++ cpp as nm objdump";
+
+/// True for the plain name of a tool of compilers.
+pub(super) fn is_tool(name: &str) -> bool {
+    TOOLS.split(' ').any(|it| it == name)
+}
+
+/// The plain name of a tool of compilers: `ar` for `llvm-ar` and `x86_64-linux-gnu-ar`, `gcc` for `gcc-12`.
+pub(super) fn plain_tool(name: &str) -> &str {
+    let is_version = |it: char| it.is_ascii_digit() || it == '.';
+    let bare = name.trim_end_matches(is_version);
+    let bare = if bare.len() < name.len() { bare.strip_suffix('-').unwrap_or(name) } else { name };
+    let last = bare.rsplit_once('-').map_or(bare, |(_, last)| last);
+    if is_tool(last) { last } else { name }
+}
+
+/// Files that options name behind a colon or within their values: `java -Xlog:gc:file=path`, `dotnet build -bl:path`.
+fn behind_colons(name: &str, words: &[Field]) -> Vec<String> {
+    let known = words.iter().filter_map(|it| match it.to_word() {
+        CommandWord::Known(text) | CommandWord::Glob(text) => Some(text),
+        CommandWord::Unknown { .. } => None,
+    });
+    let file = |word: &str| -> Option<String> {
+        let within = |text: &str, sign: char, key: &str| {
+            text.split(sign).find_map(|it| it.strip_prefix(key)).map(str::to_owned)
+        };
+        if name == "dotnet" || name == "msbuild" {
+            let option = word.strip_prefix(['-', '/'])?.trim_start_matches('-');
+            let (option, value) = option.split_once(':')?;
+            return match option.trim_end_matches(|it: char| it.is_ascii_digit()) {
+                "bl" | "binaryLogger" => {
+                    Some(value.strip_prefix("LogFile=").unwrap_or(value).to_owned())
+                }
+                "flp" | "fileLoggerParameters" => {
+                    within(&value.to_ascii_lowercase(), ';', "logfile=")?;
+                    value.split(';').find_map(|it| Some(it.split_once('=')?.1.to_owned()))
+                }
+                _ => None,
+            };
+        }
+        if let Some(log) = word.strip_prefix("-Xlog:") {
+            let to = log.split(':').nth(1)?;
+            let is_stream = ["", "stdout", "stderr"].contains(&to);
+            return (!is_stream).then(|| to.strip_prefix("file=").unwrap_or(to).to_owned());
+        }
+        if let Some(recording) = word.strip_prefix("-XX:StartFlightRecording") {
+            return within(recording.get(1..)?, ',', "filename=");
+        }
+        let begins = ["-Xloggc:", "-XX:ErrorFile=", "-XX:LogFile=", "-XX:HeapDumpPath="];
+        begins.iter().find_map(|it| word.strip_prefix(it)).map(str::to_owned)
+    };
+    if !matches!(name, "java" | "dotnet" | "msbuild") {
+        return Vec::new();
+    }
+    known.filter_map(|it| file(&it)).collect()
+}
+
 /// Whether a program surely writes the value of an option.
 fn is_written(name: &str, option: &str) -> bool {
     let is_it = |list: &str, wanted: &str| list.split(' ').any(|it| it == wanted);
@@ -323,7 +410,11 @@ pub(super) fn is_output(option: &str) -> bool {
 /// Whether the next word is the value of an option, and written.
 fn takes_next(name: &str, option: &str) -> bool {
     let is_place = |words: &[String]| words.last().is_some_and(|it| PLACES.contains(&it.as_str()));
-    option == "o" || is_written(name, option) || is_output(option) && is_place(&words_of(option))
+    let is_emit = option == "emit" && matches!(name, "rustc" | "cargo");
+    option == "o"
+        || is_emit
+        || is_written(name, option)
+        || is_output(option) && is_place(&words_of(option))
 }
 
 /// Whether the value of a short option follows its letter at once: `-opath`.

@@ -39,6 +39,18 @@ impl Walker<'_> {
         }
     }
 
+    /// Forgets doubts about options where it is not certain that there is a command: a task may have the name of a program.
+    pub(super) fn without_options(&mut self, before: usize) {
+        let new = self.acts.unknown.split_off(before.min(self.acts.unknown.len()));
+        for doubt in new {
+            if doubt.kind == DoubtKind::Option {
+                self.seen.doubts.remove(&doubt);
+            } else {
+                self.acts.unknown.push(doubt);
+            }
+        }
+    }
+
     pub(super) fn touch(
         &mut self,
         kind: TouchKind,

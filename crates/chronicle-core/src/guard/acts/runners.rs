@@ -3,7 +3,7 @@
 /// A program whose arguments end with a command.
 pub(super) struct Wrapper {
     pub(super) names: &'static str,
-    /// Options that take a value; `x` is a text for a shell, `C` a folder, `r` and `w` files.
+    /// Options that take a value; `x` is a text for a shell, `g` one for cargo, `C` a folder, `r` and `w` files.
     pub(super) valued: &'static str,
     /// How many words stand before the command.
     pub(super) skips: usize,
@@ -146,7 +146,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     ),
     wrapper(
         "parallel",
-        "-:0kmqXtvu null:- keep-order:- bar:- dry-run:- pipe:- will-cite:- xargs:- no-notice:- verbose:- ungroup:- line-buffer:- lb:- progress:- quote:- a:r j S I N n L d E arg-file:r jobs joblog:w results:w colsep delay retries timeout tmpdir:C workdir wd basefile:r env sshlogin tagstring halt load memfree",
+        "-:0kmqXtvu null:- keep-order:- bar:- dry-run:- pipe:- will-cite:- xargs:- no-notice:- verbose:- ungroup:- line-buffer:- lb:- progress:- quote:- a:r j S I N n L d E arg-file:r jobs joblog:w results:w colsep delay retries timeout tmpdir:w workdir:C wd:C basefile:r env sshlogin tagstring halt load memfree",
         0,
         false,
     ),
@@ -201,5 +201,9 @@ pub(super) const RUNNERS: &[Runner] = &[
     ("doppler", "run", "p c project config command:x"),
     ("perf", "record", "o:w e g F output:w event"),
     ("perf", "stat", "o:w e r output:w event repeat"),
-    ("cargo", "watch", "x w i s:x exec watch ignore shell:x C:C"),
+    (
+        "cargo",
+        "watch",
+        "-:cqN clear:- quiet:- notify:- postpone:- poll:- why:- no-vcs-ignores:- no-dot-ignores:- no-gitignore:- no-ignore:- ignore-nothing:- no-restart:- no-process-group:- x:g w i d s:x exec:g watch ignore delay features use-shell shell:x C:C workdir:C",
+    ),
 ];

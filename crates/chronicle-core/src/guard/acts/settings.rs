@@ -3,7 +3,7 @@
 use super::TouchKind;
 use super::invoke::Call;
 use super::state::State;
-use super::value::{Field, Value};
+use super::value::{Field, Piece, Value};
 use super::walk::Walker;
 use super::{ByteSpan, DoubtKind};
 
@@ -24,6 +24,13 @@ const OF_CARGO: [&str; 8] = [
     "global-credential-providers",
 ];
 
+/// Variables with options of Java.
+const OF_JAVA: [&str; 5] = ["MAVEN_OPTS", "SBT_OPTS", "GRADLE_OPTS", "JAVA_OPTS", "LEIN_JVM_OPTS"];
+/// Options of Java by which it loads code, or starts a command.
+const LOADING_JAVA: [&str; 4] = ["-XX:On", "-XX:Flags", "-javaagent", "-agentpath"];
+/// Variables with programs that a build starts.
+const OF_BUILDS: [&str; 2] = ["CCACHE_COMPILER", "RUSTC_LINKER"];
+
 /// What a setting in a variable stands for.
 pub(super) enum Setting {
     /// A program, with words that it is given.
@@ -32,6 +39,8 @@ pub(super) enum Setting {
     Alias,
     /// Options of Node.js, which may make it load code.
     Node,
+    /// Options of Java, which may make it load code or start a command.
+    Java,
 }
 
 /// The setting that a variable stands for, if it makes a package manager start something.
@@ -43,6 +52,13 @@ pub(super) fn by_variable(name: &str) -> Option<Setting> {
             key if OF_NPM.contains(&key) => Some(Setting::Program),
             _ => None,
         };
+    }
+    if OF_JAVA.contains(&name) {
+        return Some(Setting::Java);
+    }
+    let is_launcher = name.starts_with("CMAKE_") && name.ends_with("_LAUNCHER");
+    if is_launcher || name.starts_with("CCACHE_PREFIX") || OF_BUILDS.contains(&name) {
+        return Some(Setting::Program);
     }
     let key = name.strip_prefix("CARGO_")?;
     let is_one = |it: &&str| {
@@ -75,6 +91,11 @@ impl Walker<'_> {
         match (setting, text) {
             (_, Some(text)) if text.is_empty() => {}
             (Setting::Node, _) => self.watched("NODE_OPTIONS", value, state, span),
+            (Setting::Java, _) => self.options_of_java(name, value, state, span),
+            // Those of `cmake` are parted like its lists.
+            (Setting::Program, Some(text)) if name.starts_with("CMAKE_") => {
+                self.run_value(&text.replace(';', " "), state, span);
+            }
             (Setting::Program, Some(text)) => self.run_value(&text, state, span),
             (Setting::Alias, Some(text)) => {
                 self.run_value(&format!("cargo {text}"), state, span);
@@ -82,6 +103,26 @@ impl Walker<'_> {
             (_, None) => {
                 let why = format!("`{name}` holds a command that is not known");
                 self.doubt(DoubtKind::Variable, &why, span);
+            }
+        }
+    }
+
+    /// Options of Java in a variable. What is not known of them is what was there before.
+    fn options_of_java(&mut self, name: &str, value: &Value, state: &State, span: ByteSpan) {
+        let Value::One(field) = value else { return };
+        let texts = field
+            .pieces
+            .iter()
+            .filter_map(|it| if let Piece::Text(text) = it { Some(text.as_str()) } else { None });
+        let text: String = texts.collect();
+        if !LOADING_JAVA.iter().any(|it| text.contains(it)) {
+            return;
+        }
+        let why = format!("`{name}` changes what programs do or load");
+        self.doubt(DoubtKind::Variable, &why, span);
+        for option in ["-XX:OnError=", "-XX:OnOutOfMemoryError="] {
+            if let Some((_, command)) = text.split_once(option) {
+                self.run_value(command.trim_matches(['"', '\'']), state, span);
             }
         }
     }

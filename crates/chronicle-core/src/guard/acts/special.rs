@@ -325,6 +325,12 @@ impl Walker<'_> {
             Some("rm" | "remove" | "remove_directory") => &["rm", "-r"],
             Some("copy" | "copy_directory" | "copy_if_different") => &["cp", "-r"],
             Some("rename") => &["mv"],
+            Some("chdir") => {
+                let folder = rest.first().cloned().unwrap_or_default();
+                let mut own = state.clone();
+                own.folders = super::wrappers::led_to(state, &folder);
+                return self.start(rest.get(1..).unwrap_or_default(), &own, call);
+            }
             Some("env") => &["env"],
             Some("time") => &["time"],
             Some("touch" | "touch_nocreate") => &["touch"],

@@ -304,6 +304,22 @@ fn is_connection(name: &str, text: &str) -> bool {
     is_one && text.split_whitespace().next() == Some("ssh")
 }
 
+/// True if flags of Rust name only linkers that everybody has.
+fn links_as_usual(flags: &str) -> bool {
+    const LINKERS: [&str; 6] = ["lld", "ld.lld", "rust-lld", "mold", "gold", "bfd"];
+    let is_linker = |it: &str| {
+        let is_tool = super::outputs::is_tool(super::outputs::plain_tool(it));
+        !it.contains('/') && (is_tool || LINKERS.contains(&it))
+    };
+    let words = flags.split([' ', '\t', '\x1f']).filter(|it| it.contains("link"));
+    let mut words = words.map(|it| it.strip_prefix("-C").unwrap_or(it));
+    words.all(|word| match word.split_once('=') {
+        Some(("linker", program)) => is_linker(program),
+        Some(("link-arg", option)) => option.strip_prefix("-fuse-ld=").is_some_and(is_linker),
+        _ => false,
+    })
+}
+
 /// Whether a variable makes programs load or do something else.
 fn loads(name: &str, value: &Value) -> bool {
     let text = match value {
@@ -318,9 +334,10 @@ fn loads(name: &str, value: &Value) -> bool {
             is_bad(&["-r", "require", "import", "loader", "inspect", "eval", "env-file"])
         }
         "RUSTFLAGS" | "CARGO_ENCODED_RUSTFLAGS" | "RUSTDOCFLAGS" => {
-            is_bad(&["linker", "link-arg", "codegen-backend", "plugin"])
+            let links = is_bad(&["linker", "link-arg"]) && !text.is_some_and(links_as_usual);
+            links || is_bad(&["codegen-backend", "plugin"])
         }
-        "GOFLAGS" => is_bad(&["exec"]),
+        "GOFLAGS" => is_bad(&["exec", "vettool", "-o="]),
         "LESS" | "LESS_TERMCAP" => is_bad(&["+", "!"]),
         // Nothing is in it.
         "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "HISTFILE" | "INPUTRC" | "NETRC" | "WGETRC"

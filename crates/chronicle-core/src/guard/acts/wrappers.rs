@@ -21,6 +21,7 @@ impl Walker<'_> {
     pub(super) fn program(&mut self, fields: &[Field], state: &State, call: Call<'_>) {
         let Some(written) = fields.first().and_then(Field::known) else { return };
         let name = lookup_name(written);
+        let name = super::outputs::plain_tool(&name).to_owned();
         // A script of its own may have the name of something well known.
         if written.contains('/') && !super::copies::is_installed(written) {
             self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
@@ -46,20 +47,26 @@ impl Walker<'_> {
         self.built_of_input(&name, words, state, call);
         self.found_by_name(written, words, state, call);
         self.settings_of_tool(&name, words, state, call);
-        self.handed(&name, words, state, call);
+        let led = super::behind::led_by(&name, words, state);
+        let inside = led.as_ref().unwrap_or(state);
+        self.handed(&name, words, inside, call);
+        self.started_behind(&name, words, inside, call);
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
             let is_found = self.interpreted(name, fields, state, call)
-                || self.wrapped(name, fields, state, call)
+                || self.wrapped(name, fields, inside, call)
                 || self.particular(name, fields, state, call)
                 || self.tabled(name, fields, state, call);
             if is_found {
                 return;
             }
         }
+        self.perhaps_behind(&name, words, inside, call);
         self.maybe(words, state, &name, call.span);
-        self.put_out(&name, words, state, call.span);
+        // Those of languages put their own options below the folder too.
+        let is_inside = matches!(name.as_str(), "go" | "cargo");
+        self.put_out(&name, words, if is_inside { inside } else { state }, call.span);
     }
 
     fn wrapped(&mut self, name: &str, fields: &[Field], state: &State, call: Call<'_>) -> bool {
@@ -79,7 +86,12 @@ impl Walker<'_> {
         let Some(((program, _, valued), (at, is_sure))) = found else { return false };
         let skips = usize::from(matches!(*program, "rustup" | "direnv"));
         let inner = Wrapper { names: program, valued, skips, sets: false };
-        self.unwrap(name, &inner, words.get(at + 1..).unwrap_or_default(), state, call);
+        let words = words.get(at + 1..).unwrap_or_default();
+        self.unwrap(name, &inner, words, state, call);
+        // `mise x node@20 -- command`.
+        if name == "mise" {
+            self.behind_mark(words, state, call);
+        }
         is_sure
     }
 
@@ -183,7 +195,9 @@ impl Walker<'_> {
     ) {
         let is_listed = |name: &str| valued.kind(name).is_some() || valued.is_flag(name);
         for (option, value) in &options.options {
-            if value.is_none() && !is_listed(option) && name != "busybox" {
+            // Values of `valgrind` follow a sign.
+            let is_plain = matches!(name, "busybox" | "valgrind");
+            if value.is_none() && !is_listed(option) && !is_plain {
                 let why = format!("an option of `{name}` is not known, and may take the next word");
                 self.doubt(DoubtKind::Option, &why, call.span);
             }
@@ -256,12 +270,14 @@ impl Walker<'_> {
                 self.joined_text(std::slice::from_ref(value), own, call);
                 return true;
             }
-            Some("C") => {
-                own.folders = match value.known() {
-                    Some(path) => own.folders.iter().map(|it| beside(it, path)).collect(),
-                    None => vec![CommandFolder::Unknown],
-                };
+            Some("g") => {
+                let mut command = Field::text("cargo ");
+                command.extend(value);
+                self.joined_text(&[command], own, call);
             }
+            Some("C") => own.folders = led_to(own, value),
+            // Only with a sign.
+            None if name == "nsenter" && option == "wd" => own.folders = led_to(own, value),
             Some("r") => self.touch(TouchKind::Read, value, own, name, call.span),
             Some("w") => self.touch(TouchKind::Write, value, own, name, call.span),
             Some(_) => {}
@@ -498,6 +514,14 @@ fn filled(field: &Field, marks: &[String], input: &Input) -> Field {
 
 fn is_one_word(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte))
+}
+
+/// The folders in which something is that an option leads to a folder.
+pub(super) fn led_to(state: &State, folder: &Field) -> Vec<CommandFolder> {
+    match folder.known() {
+        Some(path) => state.folders.iter().map(|it| beside(it, path)).collect(),
+        None => vec![CommandFolder::Unknown],
+    }
 }
 
 /// A folder that an option names, from another one.

@@ -1,12 +1,12 @@
 //! Commands that stand behind the words of programs which no table describes, and folders that programs go to before they start one.
 
-use super::CommandFolder;
+use super::handed::is_in;
 use super::invoke::Call;
 use super::options::{Valued, read};
 use super::state::State;
 use super::value::Field;
 use super::walk::Walker;
-use super::wrappers::beside;
+use super::wrappers::led_to;
 
 /// Programs whose words are a command once their options end, with how many words stand before it.
 const STARTERS: &[(&str, usize)] = &[
@@ -59,10 +59,6 @@ const LEADING: &[(&str, &str)] = &[
     ("watchexec", "--workdir"),
 ];
 
-fn is_in(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|it| it == name)
-}
-
 /// The value of one of these options at a place, and whether it is the next word.
 fn value_of(options: &str, words: &[Field], at: usize) -> Option<(Field, bool)> {
     let word = words.get(at)?;
@@ -92,10 +88,7 @@ pub(super) fn led_by(name: &str, words: &[Field], state: &State) -> Option<State
         }
         if let Some((folder, _)) = value_of(options, words, at) {
             let mut own = state.clone();
-            own.folders = match folder.known() {
-                Some(path) => own.folders.iter().map(|it| beside(it, path)).collect(),
-                None => vec![CommandFolder::Unknown],
-            };
+            own.folders = led_to(state, &folder);
             // By its command it may also stay where it is.
             if name == "npm" {
                 own.folders.extend(state.folders.iter().cloned());

@@ -54,7 +54,7 @@ const OF_CMAKE: [&str; 10] = [
 const RESPONDING: &str = "ar gcc cc g++ c++ clang clang++ cpp ld ld.lld lld gold mold as nm objcopy objdump strip ranlib rustc rustdoc \
     javac java javadoc jar swiftc kotlinc scalac csc dmd ldc2 protoc";
 
-fn is_in(names: &str, name: &str) -> bool {
+pub(super) fn is_in(names: &str, name: &str) -> bool {
     names.split_whitespace().any(|it| it == name)
 }
 

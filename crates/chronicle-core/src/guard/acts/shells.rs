@@ -463,10 +463,7 @@ impl Walker<'_> {
 fn led(name: &str, options: &Read, state: &State) -> State {
     let mut own = state.clone();
     for folder in options.values(&["C", "X"]).filter(|_| name.contains("ruby")) {
-        own.folders = match folder.known() {
-            Some(path) => own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect(),
-            None => vec![super::CommandFolder::Unknown],
-        };
+        own.folders = super::wrappers::led_to(&own, folder);
     }
     own
 }

@@ -552,10 +552,7 @@ fn folder_of_cpio(words: &[Field], state: &State) -> State {
             None if text == "--directory" => words.get(at + 1).cloned(),
             None => continue,
         };
-        own.folders = match value.as_ref().and_then(Field::known) {
-            Some(path) => own.folders.iter().map(|it| super::wrappers::beside(it, path)).collect(),
-            None => vec![super::CommandFolder::Unknown],
-        };
+        own.folders = super::wrappers::led_to(&own, &value.unwrap_or_else(Field::unknown));
     }
     own
 }

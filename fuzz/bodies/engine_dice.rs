@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use chronicle_core::base::ids::SHELL;
 use chronicle_core::base::ids::{
-    AttemptId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
+    AttemptId, FolderId, GateId, NoteId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
 };
 use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
@@ -14,6 +14,8 @@ use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, FinalText, Input, Report, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven};
+use chronicle_core::event::pool::{FolderMade, MergePlanned, MergeWritten};
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Restored, TreeRecorded, Unclear};
 use chronicle_core::event::{
@@ -21,8 +23,8 @@ use chronicle_core::event::{
     OnGate, Question, RunStarted, SnapshotUpdate, ToolKind, WallsFound,
 };
 use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
-use chronicle_core::state::State;
 use chronicle_core::state::effect::Action;
+use chronicle_core::state::{MergeStage, OWN_FOLDER, State};
 
 /// The last moment that a ledger can write: the end of the year 9999.
 const AT_MAX: u64 = 253_402_300_799_999;
@@ -245,7 +247,7 @@ impl Dice<'_> {
     fn attempt_report(&mut self, state: &State, id: AttemptId) -> AttemptReport {
         // Of commands it is mostly told how they ended.
         let commands = state.attempt(id).is_some_and(|attempt| attempt.intent.agent == SHELL);
-        match self.byte() % if commands { 32 } else { 16 } {
+        match self.byte() % if commands { 34 } else { 18 } {
             0 => AttemptReport::Session(SessionId::new(self.text())),
             1 => {
                 let judged = self.judgement();
@@ -260,7 +262,12 @@ impl Dice<'_> {
             15 => AttemptReport::OtherWalls,
             3 => AttemptReport::FileChanged { path: self.text(), change: Change::Deleted },
             4 => self.usage(),
-            5..8 | 16.. => {
+            16 => {
+                let agent = self.flag().then(|| self.text());
+                AttemptReport::RoomAwaited(RoomLimit { agent, most: self.pick(&[1, 8, u32::MAX]) })
+            }
+            17 => AttemptReport::RoomTaken,
+            5..8 | 18.. => {
                 let place = state.attempt(id).map(|attempt| attempt.intent.place.frame());
                 let frame = place.and_then(|frame| state.frames.get(&frame));
                 let due = frame.map_or(0, |frame| frame.worker.counters.commands_done);
@@ -360,6 +367,8 @@ impl Dice<'_> {
             _ if self.byte() > 240 => {
                 Command::Repair(LedgerRepaired { why: note, bytes: 7, file: None })
             }
+            _ if self.byte() > 230 => Command::Merge { keep: self.flag() },
+            _ if self.byte() > 250 => Command::DropWork,
             _ if self.byte() > 250 => Command::Cancel { reason: note },
             _ => self.first(),
         }
@@ -382,12 +391,61 @@ impl Dice<'_> {
             version: self.text(),
             on_gate: self.pick(&[None, None, None, Some(OnGate::Wait), Some(OnGate::Fail)]),
             isolated: self.flag(),
+            keep_folders: self.flag(),
+            apart: self.byte() > 200,
             inputs: false,
             rules: None,
             walls: None,
             carried: None,
         });
         if self.flag() { Command::Prepare(start) } else { Command::Start(start) }
+    }
+
+    /// What becomes of the folder of a run that works apart, and of its merge. Mostly it costs one byte.
+    fn due_own(&mut self, state: &State) -> Option<Report> {
+        let mut due = state.due().into_iter().map(|effect| effect.action);
+        let (folder, why) = (OWN_FOLDER, "no".to_owned());
+        let is_own = |action: &Action| {
+            [
+                Action::MakeFolder(folder),
+                Action::DropFolder(folder),
+                Action::PlanMerge(folder),
+                Action::WriteMerge(folder),
+            ]
+            .contains(action)
+        };
+        let due = due.find(is_own)?;
+        let byte = self.byte();
+        let tree = |name: &str| TreeId::from(name);
+        let report = match due {
+            _ if byte < 30 => return None,
+            Action::MakeFolder(_) if byte > 240 => Report::FolderFailed { folder, why },
+            Action::MakeFolder(_) => {
+                Report::FolderMade(FolderMade { folder, tree: tree("a"), plain: None, path: None })
+            }
+            Action::DropFolder(_) => {
+                Report::FolderDropped { folder, error: (byte > 240).then_some(why) }
+            }
+            Action::PlanMerge(_) if byte > 240 => Report::MergeMissed { folder, why },
+            Action::PlanMerge(_) => Report::MergePlanned(Box::new(MergePlanned {
+                folder,
+                ours: tree("a"),
+                theirs: tree("b"),
+                result: tree("c"),
+                changes: Changes::default(),
+                conflicts: u32::from(byte.is_multiple_of(3)),
+                conflict_files: Vec::new(),
+                unrecorded: Vec::new(),
+            })),
+            _ => {
+                let merging = state.merging_of(folder)?;
+                let is_result = merging.at == MergeStage::Writing;
+                let into = if is_result { FolderId::Project } else { FolderId::Work(folder) };
+                let late = (byte > 240).then_some(why).into_iter().collect();
+                Report::MergeWritten(MergeWritten { folder, into, files: 1, late, error: None })
+            }
+        };
+        Some(report)
     }
 
     /// What becomes of a tree that is due. Mostly it costs one byte.
@@ -442,7 +500,7 @@ impl Dice<'_> {
 
     pub(super) fn input(&mut self, state: &State) -> Input {
         let (mut actor, mut request) = (Actor::Supervisor, None);
-        if let Some(report) = self.due_tree(state) {
+        if let Some(report) = self.due_own(state).or_else(|| self.due_tree(state)) {
             let what = What::Report(report);
             return Input { at: Millis(1), by: By { actor, request }, what };
         }

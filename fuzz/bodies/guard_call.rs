@@ -17,7 +17,7 @@ impl Judge {
             project: "/home/ann/proj".to_owned(),
             folder: "/home/ann/proj".to_owned(),
             homes: vec!["/home/ann".to_owned()],
-            own: Vec::new(),
+            ..Whereabouts::default()
         };
         Self(Compiled::new(&[built_in()], &place).unwrap_or_else(|error| panic!("{error}")))
     }

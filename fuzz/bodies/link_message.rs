@@ -133,6 +133,8 @@ fn first(folder: &RunFolder) -> RunStarted {
         version: "fuzz".to_owned(),
         on_gate: None,
         isolated: false,
+        keep_folders: false,
+        apart: false,
         inputs: true,
         rules: None,
         walls: None,

@@ -103,6 +103,18 @@ points! {
     InTree = "in-tree",
     /// Files of an undone phase are gone and the older ones are not back.
     InRestore = "in-restore",
+    /// A work folder is made, and not in its place.
+    InWork = "in-work",
+    /// Nothing of what a merge brings is written.
+    BeforeMergeStage = "before-merge-stage",
+    /// All of it is written beside, and no file has changed.
+    BeforeMergeWrite = "before-merge-write",
+    /// A file is about to be brought by a merge.
+    InMergeWrite = "in-merge-write",
+    /// A file was exchanged, and what came out was not looked at.
+    InMergeSwap = "in-merge-swap",
+    /// All files are in place, and what they replaced is still beside.
+    BeforeMergeEnd = "before-merge-end",
     /// A notice is about to be sent.
     BeforeNotice = "before-notice",
     /// It was sent; that is not reported yet.

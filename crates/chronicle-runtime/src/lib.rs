@@ -4,7 +4,7 @@
 //! module is private.
 //!
 //! Modules import downwards only. From the lowest layer up:
-//! `activity bell clock cookie fail home regular requests threads` < `ledger process` < `project` < `anchor index trees agents` < `discover` <
+//! `activity bell clock cookie fail home regular requests room threads` < `ledger process` < `project` < `anchor index trees agents` < `work` < `discover` <
 //! `environment trust walls secrets projections guard` < `inbox patience` < `driver link` < `effects` < `handle`.
 
 mod activity;
@@ -32,11 +32,13 @@ mod project;
 mod projections;
 mod regular;
 mod requests;
+mod room;
 mod secrets;
 mod threads;
 mod trees;
 mod trust;
 mod walls;
+mod work;
 
 /// The internals that this workspace's own tests, benches and fuzz targets reach: they are other crates, so that they cannot
 /// see private modules. No face may use it.
@@ -84,6 +86,12 @@ pub mod for_tests {
         };
     }
     pub mod trees {
-        pub use crate::trees::{DiffForm, Trees, TreesError};
+        pub use crate::trees::{DiffForm, FilesWritten, Planned, Trees, TreesError};
+    }
+    pub mod work {
+        pub use crate::process::Leash;
+        pub use crate::work::{
+            Leftover, Made, WorkError, drop_folder, leftovers, make, remove, write,
+        };
     }
 }

@@ -1,27 +1,36 @@
 //! Paths on disk: a project and the folders of its runs.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use chronicle_core::base::ids::{AttemptId, FolderId, RunId};
+use chronicle_core::base::ids::{AttemptId, FolderId, RunId, TreeId};
 use chronicle_core::base::time::Millis;
+use chronicle_core::event::Event;
+use chronicle_core::state::OWN_FOLDER;
 
 use crate::cookie::Cookies;
-use crate::ledger::{Folder, atomic_write, sweep_beside};
+use crate::home;
+use crate::ledger::{Folder, Head, Ledger as _, atomic_write, sweep_beside};
 use crate::regular::{self, Links};
 
 /// Content of `.chronicle/.gitignore`: records stay on this machine, definitions are shared.
-const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n";
+const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n/merge/\n*.unfinished\n";
 /// What earlier versions wrote there.
-const GITIGNORE_BEFORE: &str = "/runs/\n/trees.git/\n/worktrees/\n";
+const GITIGNORES_BEFORE: [&str; 2] =
+    ["/runs/\n/trees.git/\n/worktrees/\n", "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n"];
 /// Held by the supervisor whose run works on the project's files.
 const FILES_LOCK: &str = "worktrees/shared.lock";
 /// A longer file was written by a person and is left alone.
 const GITIGNORE_MAX: u64 = 64 * 1024;
 /// Longer than any run's id.
 const RUN_ID_MAX: u64 = 100;
+/// File beside a work folder: the tree that it was made from, and on a second line why it is a plain copy.
+pub(crate) const MADE: &str = "made";
+/// Longest file of that kind that is read.
+const MADE_MAX: u64 = 64 * 1024;
 
 /// A new run's id: it starts with the time, so that runs sort by age.
 pub fn new_run_id() -> String {
@@ -58,7 +67,7 @@ pub struct RunFolder {
 
 /// A work folder, by its number, that does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("work folder w{0} of this run does not exist")]
+#[error("work folder w{0} of this run does not exist: it is made again if its step begins again")]
 pub struct NoSuchFolder(u32);
 
 /// Whether the project's files could be claimed.
@@ -125,7 +134,7 @@ impl Project {
         fs::create_dir_all(definitions.join("runs"))?;
         let ignore = definitions.join(".gitignore");
         let ignored = regular::read(&ignore, GITIGNORE_MAX, Links::Followed);
-        if ignored.is_ok_and(|text| text != GITIGNORE_BEFORE.as_bytes()) {
+        if ignored.is_ok_and(|text| GITIGNORES_BEFORE.iter().all(|it| text != it.as_bytes())) {
             // Nobody writes it any more. Who was just about to finds that it is there.
             let _ = sweep_beside(&ignore);
         } else if let Err(error) = atomic_write(&ignore, GITIGNORE.as_bytes())
@@ -204,6 +213,11 @@ impl Project {
     }
 }
 
+/// True for a folder, not for a link to one.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
 /// The run that is named in a lock.
 fn holder(file: &File) -> io::Result<RunId> {
     let mut holder = String::new();
@@ -220,13 +234,58 @@ impl RunFolder {
         Millis(seconds.saturating_mul(1_000).saturating_add(u64::from(nanos) / 1_000_000))
     }
 
-    /// The path of a folder that the run works in. Nothing makes work folders yet, so that one which is named does not exist: it
-    /// must never be taken for the person's own folder.
-    pub(crate) fn path_of(&self, folder: FolderId) -> Result<&Path, NoSuchFolder> {
-        match folder {
-            FolderId::Project => Ok(&self.project),
-            FolderId::Work(number) => Err(NoSuchFolder(number)),
+    /// True if the run works apart: what it calls the project is a folder of its own. The first line of its ledger says so, and nothing
+    /// that could be lost beside it. What cannot be read counts as apart: nobody may work in the person's own folder by mistake.
+    pub fn is_apart(&self) -> bool {
+        let Ok(mut lines) = self.ledger().read(Head::EMPTY) else { return true };
+        match lines.next() {
+            // Nothing works for a run that has not begun.
+            None => false,
+            Some(Ok((line, _))) => line
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::RunStarted(started) if started.apart)),
+            Some(Err(_)) => true,
         }
+    }
+
+    /// Which folder on disk stands for one that the run works in.
+    pub(crate) fn on_disk(&self, folder: FolderId) -> FolderId {
+        if folder.is_project() && self.is_apart() { FolderId::Work(OWN_FOLDER) } else { folder }
+    }
+
+    /// The path of a folder that the run works in. A work folder that does not exist must never be taken for the person's own
+    /// folder.
+    pub fn path_of(&self, folder: FolderId) -> Result<PathBuf, NoSuchFolder> {
+        match self.on_disk(folder) {
+            FolderId::Project => Ok(self.project.clone()),
+            FolderId::Work(number) => {
+                let whole = self.work(number).filter(|_| self.made_from(number).is_some());
+                whole.filter(|path| is_folder(path)).ok_or(NoSuchFolder(number))
+            }
+        }
+    }
+
+    /// Folder of the run's work folders; `None` if the user has no home. Outside the project: programs look for their settings in
+    /// the folders above.
+    pub(crate) fn works(&self) -> Option<PathBuf> {
+        Some(home::works()?.join(self.id.as_str()))
+    }
+
+    /// The work folder of that number, whether or not it exists; `None` if the user has no home. It has the name of the project's
+    /// folder, which some programs show or build upon.
+    pub fn work(&self, number: u32) -> Option<PathBuf> {
+        let name = self.project.file_name().unwrap_or(OsStr::new("project"));
+        Some(self.works()?.join(format!("w{number}")).join(name))
+    }
+
+    /// The tree that a work folder was made from, and why it is a plain copy if it is one. `None` if there is no whole work folder.
+    pub(crate) fn made_from(&self, number: u32) -> Option<(TreeId, Option<String>)> {
+        let path = self.works()?.join(format!("w{number}")).join(MADE);
+        let text = String::from_utf8(regular::read(&path, MADE_MAX, Links::Refused).ok()?).ok()?;
+        let (tree, plain) = text.trim_end().split_once('\n').unwrap_or((text.trim_end(), ""));
+        let plain = Some(plain.to_owned()).filter(|why| !why.is_empty());
+        (!tree.is_empty()).then(|| (TreeId::new(tree), plain))
     }
 
     /// Cookies of its attempts' processes.

@@ -90,6 +90,8 @@ fn seen(probe: &WallProbe) -> WallsFound {
 pub(crate) struct Around<'a> {
     /// The folder that it works in.
     pub(crate) works_in: &'a Path,
+    /// The project's own folder, if it works in a copy.
+    pub(crate) origin: Option<&'a Path>,
     /// The kind of agent.
     pub(crate) agent: &'a str,
     /// The home of its own, if it has one.
@@ -102,6 +104,8 @@ pub(crate) struct Around<'a> {
     pub(crate) other_links: Vec<PathBuf>,
     /// A folder for temporary files that nobody else uses, if the usual one cannot be opened.
     pub(crate) own_tmp: &'a Path,
+    /// Work folders of others that it may look into, and not change.
+    pub(crate) seen: Vec<PathBuf>,
 }
 
 /// A wall, and the variables that what is behind it needs.
@@ -119,24 +123,30 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
     if !walls.stand() {
         return Ok(Raised::default());
     }
-    let works_in = around.works_in.canonicalize().map_err(|error| error.to_string())?;
+    let real = |path: &Path| path.canonicalize().map_err(|error| error.to_string());
+    let works_in = real(around.works_in)?;
+    let origin = around.origin.map(real).transpose()?;
+    let origin = origin.as_deref();
     let home = user_home();
-    let unfit = walls.asked.paths.iter().find_map(|it| unfit_to_open(it, &works_in));
+    let unfit = walls.asked.paths.iter().find_map(|it| unfit_for(it, &works_in, origin));
     if let Some(why) = unfit.or_else(|| asked_by_a_link(&walls.asked.hide, &works_in, &home)) {
         return Err(format!("`walls`: {why}"));
     }
     make_own_places(&works_in, &home);
-    let (tmp, env) = around.tmp(&works_in, &home);
-    let found = git::of(&works_in);
+    let theirs = origin.map(git::of);
+    let common = theirs.as_ref().and_then(git::FoundGit::common);
+    let kept: Vec<PathBuf> = origin.into_iter().chain(common).map(Path::to_owned).collect();
+    let (tmp, env) = around.tmp(&works_in, &home, &kept);
+    let found = if origin.is_some() { git::of_copy() } else { git::of(&works_in) };
     let folders = around.agent_folders();
     // A variable that names the project or what is around it would hide the work itself.
     let mut sockets = sockets::named();
     sockets.retain(|(_, path)| !works_in.starts_with(path) && !home.starts_with(path));
-    let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let session = session.filter(|path| path.is_absolute() && path.is_dir());
+    let session = session_folder();
     let asked = &walls.asked;
     let plan = WallPlan {
         project: &works_in,
+        origin,
         git: found.as_plan(),
         home: &home,
         uid: rustix::process::getuid().as_raw(),
@@ -160,6 +170,9 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
         },
     };
     let mut wall = wall::usual(&plan).map_err(|error| format!("`walls`: {error}"))?;
+    // What lies deeper than what is hidden is shown all the same.
+    wall.read_only.extend(kept.into_iter().chain(around.seen.iter().cloned()));
+    wall.hidden.extend(home::works());
     around.hold_own(&mut wall, &asked.open, &works_in, &home);
     let git = found.folder(&works_in);
     if let Some(why) = around.reached_by_a_link(&wall, &works_in, &home, git.as_deref()) {
@@ -172,6 +185,12 @@ pub(crate) fn around(walls: &AttemptWalls, around: &Around<'_>) -> Result<Raised
         wall.read_only.push(socket.clone());
     }
     Ok(Raised { wall: Some(wall), env })
+}
+
+/// The user's folder for sockets and the like, if there is one.
+fn session_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    named.filter(|path| path.is_absolute() && path.is_dir())
 }
 
 /// Why what is asked for cannot be had here, or leaves an agent nothing to work with.
@@ -190,13 +209,22 @@ fn asks_too_much(walls: &AttemptWalls, agent: &str) -> Option<String> {
 /// Why a path cannot be opened in this project: it is at or above the home or the project, or holds what is Chronicle's own, by its name or
 /// by where links lead.
 pub(crate) fn unfit_to_open(said: &str, project: &Path) -> Option<String> {
+    unfit_for(said, project, None)
+}
+
+/// The same for a copy of a project, whose own folder is closed.
+fn unfit_for(said: &str, project: &Path, origin: Option<&Path>) -> Option<String> {
     let home = user_home();
     let own: Vec<PathBuf> = own_places().collect();
     let judged = wall::whole(said, project, &home).and_then(|path| {
-        wall::refuse_to_open(said, &path, project, &home, &own)?;
+        let refuse = |path: &Path, project: &Path, home: &Path, own: &[PathBuf]| {
+            wall::refuse_to_open(said, path, project, home, own)?;
+            origin.map_or(Ok(()), |it| wall::refuse_in_origin(said, path, project, it))
+        };
+        refuse(&path, project, &home, &own)?;
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let own: Vec<PathBuf> = own.iter().map(|path| real(path)).collect();
-        wall::refuse_to_open(said, &real(&path), &real(project), &real(&home), &own)
+        refuse(&real(&path), &real(project), &real(&home), &own)
     });
     judged.err().map(|error| error.to_string())
 }
@@ -227,11 +255,17 @@ fn user_home() -> PathBuf {
 impl Around<'_> {
     /// The folders for temporary files, and the variables that name them where programs must be told. One that holds the project, the home
     /// or something of Chronicle's own would open those too. One that a link leads to may have been put there by a worker.
-    fn tmp(&self, works_in: &Path, home: &Path) -> (Vec<PathBuf>, BTreeMap<String, String>) {
+    fn tmp(
+        &self,
+        works_in: &Path,
+        home: &Path,
+        kept: &[PathBuf],
+    ) -> (Vec<PathBuf>, BTreeMap<String, String>) {
         let everybodys = PathBuf::from(EVERYBODYS_TMP);
         let kept: Vec<PathBuf> = [works_in.to_owned(), home.to_owned()]
             .into_iter()
             .chain(own_places())
+            .chain(kept.iter().cloned())
             .map(|path| path.canonicalize().unwrap_or(path))
             .collect();
         let is_usable = |folder: &PathBuf| {
@@ -258,7 +292,9 @@ impl Around<'_> {
         reached::make_ends(wall, &own::folders_of_agents(home), &self.folders_named());
         wall.read_only.extend(own_places());
         wall.read_only.push(home.join(CLAUDE_JSON));
-        wall.read_only.extend(own::led_to(works_in, own_places()));
+        for project in std::iter::once(works_in).chain(self.origin) {
+            wall.read_only.extend(own::led_to(project, own_places()));
+        }
         wall.read_only.extend(own::led_to_by_agents(home, self.agent));
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let opened: Vec<PathBuf> = wall.writable.iter().map(|path| real(path)).collect();
@@ -289,7 +325,9 @@ impl Around<'_> {
         kept.extend(self.named_for_agents().into_iter().map(|(_, path, _)| path));
         kept.extend(home::config().iter().flat_map(|settings| own::in_settings(settings)));
         kept.extend(home::state().iter().flat_map(|state| own::in_state(state)));
-        kept.extend(own::in_project(works_in));
+        for project in std::iter::once(works_in).chain(self.origin) {
+            kept.extend(own::in_project(project));
+        }
         // Whoever opened one of them by its name may have it replaced.
         let of_git = git.into_iter().flat_map(|git| ["hooks", "config"].map(|it| git.join(it)));
         kept.extend(of_git.filter(|path| wall.read_only.contains(path)));

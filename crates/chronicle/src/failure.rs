@@ -173,6 +173,8 @@ impl From<HandleError> for Failure {
                 let hint = format!("`chronicle undo {run} --finish`, or `--back` to take it back");
                 Self::of(Exit::Usage, &error).hint(hint)
             }
+            HandleError::HalfMerged { ref run } => Self::of(Exit::Usage, &error)
+                .hint(format!("`chronicle merge {run}` finishes it")),
             HandleError::Refused { .. } => {
                 Self::of(Exit::Usage, &error).hint("`chronicle status` shows its status")
             }

@@ -25,7 +25,7 @@ const AGENTS_BENCH: [&str; 7] =
 const LIST_PART: &str = "list";
 
 /// What may follow the name: the other systems too, or only some parts.
-pub(crate) const OPTIONS: [&str; 13] = [
+pub(crate) const OPTIONS: [&str; 14] = [
     PEERS,
     AGENTS_PART,
     "step",
@@ -39,6 +39,7 @@ pub(crate) const OPTIONS: [&str; 13] = [
     LIST_PART,
     "trees",
     "walls",
+    "pools",
 ];
 
 /// `cargo xtask bench [--peers] [PART…]`. Says whether everything could be measured; a missed target is no failure, since

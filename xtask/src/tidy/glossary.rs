@@ -18,6 +18,7 @@ const ORDINARY: &[&str] = &[
     "answered",
     "asker",
     "at",
+    "awaited",
     "back",
     "began",
     "bound",

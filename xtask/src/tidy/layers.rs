@@ -20,8 +20,8 @@ const CRATES: &[Layered] = &[
     },
     Layered {
         src: "crates/chronicle-runtime/src/",
-        order: "activity bell clock cookie fail home regular requests threads < ledger process < project < anchor index trees agents \
-            < discover < environment trust loaded walls secrets projections guard < inbox patience < driver link < effects < handle",
+        order: "activity bell clock cookie fail home regular requests room threads < ledger process < project < anchor index trees agents \
+            < work < discover < environment trust loaded walls secrets projections guard < inbox patience < driver link < effects < handle",
     },
 ];
 

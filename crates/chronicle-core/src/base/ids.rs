@@ -89,6 +89,14 @@ impl FolderId {
     pub fn is_project(&self) -> bool {
         *self == Self::Project
     }
+
+    /// The number of a work folder; `None` for the project's own.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Self::Project => None,
+            Self::Work(number) => Some(number),
+        }
+    }
 }
 
 impl RunId {
@@ -215,6 +223,17 @@ impl Place {
     /// The frame of a workflow that runs inside of this phase.
     pub fn frame_below(&self) -> FramePath {
         FramePath(self.0.clone())
+    }
+
+    /// The frame of a step of the pool at this place.
+    pub fn step_frame(&self, step: &StepId) -> FramePath {
+        FramePath(format!("{}/{step}", self.0))
+    }
+
+    /// A step of the pool at this place, as people name it.
+    #[must_use]
+    pub fn of_step(&self, step: &StepId) -> Self {
+        Self(format!("{}/{step}", self.0))
     }
 }
 

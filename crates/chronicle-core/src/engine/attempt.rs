@@ -13,11 +13,20 @@ use crate::words;
 
 /// Starts a phase again: an attempt, or the workflow inside of it from the beginning.
 pub(super) fn start(state: &State, frame: &Frame, why: Why) -> Event {
+    let is_pool = state.pools.get(&frame.place()).is_some_and(|pool| !pool.left);
+    if let (true, Why::Rejected { note }) = (is_pool, &why) {
+        // Which steps are to be done again only a person can say.
+        return intervene(state, frame, words::pool_rejected(&frame.place(), note));
+    }
     match state.phase_at(&frame.place()).map(|phase| phase.run) {
         Some(PhaseKind::Worker | PhaseKind::Command) | None => attempt(state, frame, why),
-        Some(PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Human) => {
-            begin(state, frame, true)
-        }
+        Some(
+            PhaseKind::Workflow
+            | PhaseKind::Inline
+            | PhaseKind::Pool
+            | PhaseKind::Race
+            | PhaseKind::Human,
+        ) => begin(state, frame, true),
     }
 }
 

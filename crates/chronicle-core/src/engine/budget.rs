@@ -2,10 +2,10 @@
 //! limit.
 
 use super::attempt;
-use super::follow::next_of;
+use super::follow::stage_follows;
 use super::people::{emit_answer, refuse_over, who};
 use super::scratch::Scratch;
-use crate::base::ids::{GateId, Place};
+use crate::base::ids::{FramePath, GateId, Place};
 use crate::definition::budget::{Resource, limit};
 use crate::definition::workflow::Budget;
 use crate::event::budget::{BudgetRaised, BudgetWarned, Lack};
@@ -157,9 +157,25 @@ fn short_at(state: &State, frame: &Frame) -> Option<Shortage> {
         return None;
     }
     // Tries the held stage on a copy, with the same table that would continue it.
-    let freed = Frame { stage: (**held).clone(), ..frame.clone() };
-    let Event::GateOpened(opened) = next_of(state, &freed)? else { return None };
-    if opened.gate_kind == GateKind::Budget { attempt::shortage_of(state, &freed) } else { None }
+    shortage_at(state, &Frame { stage: (**held).clone(), ..frame.clone() })
+}
+
+/// What a frame would ask for if it continued now.
+fn shortage_at(state: &State, frame: &Frame) -> Option<Shortage> {
+    let Event::GateOpened(opened) = stage_follows(state, frame)? else { return None };
+    if opened.gate_kind == GateKind::Budget { attempt::shortage_of(state, frame) } else { None }
+}
+
+/// True if a frame lacks something that work beside it lacks too: the budget is not one of the step at that path alone.
+pub(super) fn lacks_around(state: &State, frame: &Frame, step: &FramePath) -> bool {
+    if !budget::is_limited(state) {
+        return false;
+    }
+    let short = short_at(state, frame).or_else(|| shortage_at(state, frame));
+    short.is_some_and(|short| match &short.balance().place {
+        None => true,
+        Some(place) => !place.frame().is_within(step),
+    })
 }
 
 /// Refuses to raise a limit that does not exist.
@@ -179,4 +195,17 @@ fn raisable(state: &State, account: Option<&Place>, more: &Budget) -> Result<(),
         Some(resource) => Err(words::no_such_limit(account, *resource)),
         None => Ok(()),
     }
+}
+
+/// True if another frame already asks for what this one is about to ask for.
+pub(super) fn is_asked_elsewhere(state: &State, frame: &Frame, event: &Event) -> bool {
+    let Event::GateOpened(opened) = event else { return false };
+    if opened.gate_kind != GateKind::Budget {
+        return false;
+    }
+    let Some(short) = attempt::shortage_of(state, frame) else { return false };
+    let others = state.frames.values().filter(|other| other.path != frame.path);
+    others
+        .filter_map(|other| short_at(state, other))
+        .any(|other| other.balance().place == short.balance().place && other.lack() == short.lack())
 }

@@ -7,7 +7,7 @@ use super::attempt::{attempt, new_session};
 use super::gate::intervene;
 use super::out::take;
 use super::target::resolve;
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};
+use crate::base::ids::{DONE, FramePath, HUMAN_INTERVENTION, Outcome, PhaseId, SHELL, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind, Workflow};
 use crate::event::{AttemptStarted, Chore, Duty, Event, Performer, Why};
 use crate::state::{Check, Frame, Stage, State, Uncleaned, WayOut};
@@ -137,10 +137,25 @@ pub(super) fn behind(state: &State, frame: &Frame) -> Option<Event> {
 /// The cleanup of a cancelled or failed run, innermost first, one after the other.
 pub(super) fn given_up(state: &State) -> Option<Event> {
     // Cleanup must not run beside live attempts or before their files are recorded.
-    if !state.live.is_empty() || state.trees.is_busy() {
+    if !state.live.is_empty() || state.trees.is_busy() || state.is_writing() {
         return None;
     }
-    let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. });
+    put_away(state, |_| true)
+}
+
+/// The next cleanup of steps that a person takes the run away from, in the folder that each works in: what is left behind must not be
+/// put away anywhere else.
+pub(super) fn of_steps(state: &State, path: &FramePath) -> Option<Event> {
+    put_away(state, |frame| frame.path.is_within(path) && state.step_at(&frame.path).is_some())
+}
+
+/// The next cleanup of a worker that judges and is stopped.
+pub(super) fn of_judge(state: &State, path: &FramePath) -> Option<Event> {
+    put_away(state, |frame| frame.path == *path)
+}
+
+fn put_away(state: &State, counts: impl Fn(&Frame) -> bool) -> Option<Event> {
+    let is_broken = |frame: &&Frame| !matches!(frame.stage, Stage::Chore { .. }) && counts(frame);
     // Innermost frames first, as they would have been left one after the other.
     let mut frames = state.frames.values().rev().filter(is_broken);
     frames.find_map(|frame| {

@@ -1,7 +1,7 @@
 //! Entering a phase: approval first, then the worker.
 
-use super::attempt;
 use super::gate::{gate, intervene, question};
+use super::{attempt, pool};
 use crate::base::ids::{COMPLETE, DONE, HUMAN_INTERVENTION, Outcome, SKIPPED};
 use crate::definition::workflow::allowed_targets;
 use crate::definition::workflow::{Phase, PhaseKind};
@@ -57,8 +57,9 @@ pub(super) fn begin(state: &State, frame: &Frame, approved: bool) -> Event {
             })
         }
         (PhaseKind::Human, _) => by_hand(state, frame, phase),
+        (PhaseKind::Pool | PhaseKind::Race, _) => pool::begin(state, frame),
         // Refused when the workflow is loaded, unless a person has accepted what this version cannot do.
-        (PhaseKind::Workflow | PhaseKind::Inline | PhaseKind::Pool, _) => {
+        (PhaseKind::Workflow | PhaseKind::Inline, _) => {
             intervene(state, frame, words::cannot_run(phase))
         }
     }

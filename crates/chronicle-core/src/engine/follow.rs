@@ -5,7 +5,7 @@
 
 use super::gate::intervene;
 use super::scratch::Scratch;
-use super::{attempt, budget, chore, enter, mend, out, parting, permission, sent};
+use super::{apart, attempt, budget, chore, enter, mend, out, parting, permission, pool, sent};
 use crate::base::ids::{FramePath, Outcome};
 use crate::base::limits::DECISION_EVENTS_MAX;
 use crate::event::{Event, OnGate};
@@ -44,6 +44,10 @@ fn hold_all(scratch: &mut Scratch<'_>) {
 
 /// The next event that needs no input; `None` if the run waits for the world or for a person.
 fn follows(state: &State) -> Option<Event> {
+    // After the end too: that is when a run that worked apart is merged.
+    if let Some(asks) = apart::asks(state) {
+        return Some(asks);
+    }
     if state.cancelled.is_some() || state.failed.is_some() {
         // What is given up puts away what it has begun, and nothing else follows.
         return chore::given_up(state);
@@ -59,6 +63,9 @@ fn follows(state: &State) -> Option<Event> {
     }
     if state.paused.is_some() {
         return None;
+    }
+    if apart::is_without_folder(state) {
+        return apart::without_folder(state);
     }
     if let Stage::Ended(outcome) = &state.frames.get(&FramePath::root())?.stage {
         return Some(end_of_run(state, outcome));
@@ -87,11 +94,24 @@ fn fails(state: &State) -> Option<Event> {
 }
 
 pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
+    // A step without a slot waits for one, whatever it could do.
+    if state.lacks_slot(&frame.path) { None } else { moves(state, frame) }
+}
+
+/// What a frame would do next if it had a slot.
+pub(super) fn moves(state: &State, frame: &Frame) -> Option<Event> {
     // Nothing follows until the files of the last attempt are recorded. Otherwise its changes would be attributed to the
     // next one.
     if state.trees.is_awaited_at(&frame.path) || state.is_sent(&frame.path) {
         return None;
     }
+    let event = stage_follows(state, frame)?;
+    // One gate for each account: all who lack the same wait for the same answer.
+    if budget::is_asked_elsewhere(state, frame, &event) { None } else { Some(event) }
+}
+
+/// What its stage leads to, whatever else the frame waits for.
+pub(super) fn stage_follows(state: &State, frame: &Frame) -> Option<Event> {
     match &frame.stage {
         Stage::Bound => chore::behind(state, frame).or_else(|| Some(enter::enter(state, frame))),
         Stage::Entered { approved } => Some(enter::begin(state, frame, *approved)),
@@ -102,9 +122,9 @@ pub(super) fn next_of(state: &State, frame: &Frame) -> Option<Event> {
         Stage::BrokeOff { parting } => Some(parting::follow(state, frame, parting)),
         Stage::Left(way) => Some(out::leave(state, frame, way)),
         Stage::Refused { note } => Some(out::refused(state, frame, note)),
+        Stage::Inside => pool::follow(state, frame),
         Stage::Working { .. }
         | Stage::Chore { .. }
-        | Stage::Inside
         | Stage::Gated { .. }
         | Stage::Waiting { .. }
         | Stage::Ended(_) => None,

@@ -43,5 +43,6 @@ pub(super) fn opened(
         lack: None,
         asker: None,
         asks: None,
+        step: None,
     }
 }

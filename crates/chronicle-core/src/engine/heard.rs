@@ -9,8 +9,10 @@ use crate::base::limits::{
     TOOL_INPUT_MAX, bounded,
 };
 use crate::base::time::Millis;
+use crate::definition::workflow::STEPS_MAX;
 use crate::event::command::{TextBound, Written};
 use crate::event::input::{AttemptReport, Command, EndSeen, FinalText, Input, Report, What};
+use crate::event::pool::{CONFLICT_FILES_MAX, MergePlanned};
 use crate::event::signal::Signal;
 use crate::event::trees::{
     Changes, ForbiddenChange, Restored, TREE_FILES_MAX, TREE_PATH_MAX, TREE_UNREADABLE_MAX,
@@ -103,6 +105,7 @@ fn hear_signal(signal: &mut Signal) {
             cut(step, NAME_MAX);
             hear_signal(signal);
         }
+        Signal::Plan { steps, .. } => steps.truncate(STEPS_MAX + 1),
         Signal::Break(_) | Signal::Snapshot(_) | Signal::Ask(_) | Signal::Status => {}
     }
 }
@@ -115,7 +118,6 @@ fn hear_report(state: &State, report: &mut Report) {
             }
         }
         Report::TreeRecorded(recorded) => hear_tree(recorded),
-        Report::TreeMissed { why, .. } => cut(why, TEXT_MAX),
         Report::TreeRestored(restored) => hear_restored(restored),
         Report::Attempt { attempt, active_ms, what } => {
             hear_attempt(state, *attempt, active_ms, what);
@@ -125,7 +127,23 @@ fn hear_report(state: &State, report: &mut Report) {
                 cut(why, NAME_MAX);
             }
         }
-        Report::TailSetAside { .. } | Report::SupervisorLeaves | Report::TimerFired { .. } => {}
+        // One more than fit, so that they are refused and not taken for fewer.
+        Report::StepsRead { steps, .. } => steps.truncate(STEPS_MAX + 1),
+        Report::FolderMade(made) => cut_some(made.plain.as_mut(), TEXT_MAX),
+        Report::TreeMissed { why, .. }
+        | Report::StepsUnread { why, .. }
+        | Report::FolderFailed { why, .. }
+        | Report::MergeMissed { why, .. } => cut(why, TEXT_MAX),
+        Report::FolderDropped { error, .. } => cut_some(error.as_mut(), TEXT_MAX),
+        Report::MergePlanned(planned) => hear_merge(planned),
+        Report::MergeWritten(written) => {
+            hear_names(&mut written.late);
+            cut_some(written.error.as_mut(), TEXT_MAX);
+        }
+        Report::TailSetAside { .. }
+        | Report::SupervisorLeaves
+        | Report::FolderLost { .. }
+        | Report::TimerFired { .. } => {}
     }
 }
 
@@ -139,6 +157,16 @@ fn hear_tree(recorded: &mut TreeRecorded) {
     hear_forbidden(&mut recorded.forbidden_files);
     if let Some(moved) = &mut recorded.moved {
         hear_names(&mut moved.commits);
+    }
+}
+
+fn hear_merge(planned: &mut MergePlanned) {
+    hear_changes(&mut planned.changes);
+    hear_names(&mut planned.unrecorded);
+    planned.conflict_files.truncate(CONFLICT_FILES_MAX);
+    for file in &mut planned.conflict_files {
+        cut(&mut file.path, TREE_PATH_MAX);
+        cut(&mut file.what, NAME_MAX);
     }
 }
 
@@ -206,6 +234,10 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
             cut(said, NAME_MAX);
             *active_ms = 0;
         }
+        AttemptReport::RoomAwaited(limit) => {
+            cut_some(limit.agent.as_mut(), NAME_MAX);
+            *active_ms = 0;
+        }
         AttemptReport::GuardUnproven { why } => {
             cut(why, TEXT_MAX);
             *active_ms = 0;
@@ -222,6 +254,7 @@ fn hear_attempt(state: &State, id: AttemptId, active_ms: &mut u64, what: &mut At
         // event.
         AttemptReport::Session(_)
         | AttemptReport::OtherWalls
+        | AttemptReport::RoomTaken
         | AttemptReport::Told(_)
         | AttemptReport::Idle => *active_ms = 0,
     }

@@ -7,11 +7,11 @@ use super::fallback::fall_back;
 use super::gate::intervene;
 use super::out::take;
 use super::wait;
-use crate::base::ids::{AttemptId, Outcome};
+use crate::base::ids::{AttemptId, DONE, Outcome, PhaseId};
 use crate::definition::workflow::{Phase, PhaseKind};
 use crate::event::wait::WaitBegan;
 use crate::event::{Crash, CrashClass, End, Event, StopCause, Why};
-use crate::state::{Attempt, Frame, Repeat, State, WayOut};
+use crate::state::{Attempt, Frame, Repeat, State, StepWork, WayOut};
 use crate::words;
 
 /// Attempts of one visit that may be stopped because a tool call was open for too long.
@@ -93,9 +93,21 @@ fn tool_stops(state: &State, frame: &Frame) -> usize {
 fn mend_command(state: &State, frame: &Frame, phase: &Phase, broken: &Attempt) -> Event {
     let outcome = Outcome::from("fail");
     let said = words::command_failed(phase, broken.failed_command.as_ref());
+    // The check of a merge, or the setup of a folder: its failure is the step's.
+    if is_step_check(state, frame) {
+        return take(state, frame, &PhaseId::from(DONE), &WayOut::new(outcome, said));
+    }
     match phase.on.get(&outcome) {
         Some(to) => take(state, frame, to, &WayOut::new(outcome, said)),
         None => intervene(state, frame, said),
+    }
+}
+
+/// True for a frame that only sets up the folder of a step, verifies its merge or judges a racer.
+fn is_step_check(state: &State, frame: &Frame) -> bool {
+    match state.step_work(frame) {
+        Some(StepWork::Setup | StepWork::Verify | StepWork::Judge) => true,
+        Some(StepWork::Own | StepWork::Resolve) | None => false,
     }
 }
 

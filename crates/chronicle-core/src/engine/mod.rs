@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`step`], then `follow.rs`.
 
+mod apart;
 mod attempt;
 mod budget;
 mod chore;
@@ -22,11 +23,13 @@ mod out;
 mod parting;
 mod people;
 mod permission;
+mod pool;
 mod preview;
 mod proof;
 pub mod rehearsal;
 mod replay;
 mod rewind;
+mod room;
 mod scratch;
 mod sent;
 mod target;

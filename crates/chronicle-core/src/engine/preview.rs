@@ -117,6 +117,8 @@ fn answer(state: &State, gate: &GateOpened) -> Result<(String, Input), String> {
             let text = gate.options.first().cloned().unwrap_or_else(|| "‹your answer›".to_owned());
             (format!("{id} is answered"), Command::Answer { gate: Some(id), text, note })
         }
+        // How a person would resolve it cannot be assumed.
+        GateKind::Conflict => return Err(format!("{id} is about a conflict")),
         GateKind::Budget => {
             // How much a person would grant cannot be assumed.
             return Err(format!("{id} is about a budget, which must be raised first"));

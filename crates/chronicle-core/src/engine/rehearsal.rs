@@ -4,6 +4,8 @@
 //! (what workers say, the run's id) is shown as `‹…›`. The main path is walked first, as if everything succeeded and every person
 //! approved; then what other edges lead to.
 
+mod pool;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Serialize, Serializer};
@@ -158,11 +160,18 @@ impl Walk {
                     | GateKind::Intervention
                     | GateKind::Question
                     | GateKind::Permission
+                    | GateKind::Conflict
                     | GateKind::Budget => {
                         asks.push(opened.about);
                     }
                 }
                 step(&mut state, &by_person(answer));
+                continue;
+            }
+            if let Some(done) = pool::performed(&state) {
+                let what = What::Report(done?);
+                let by = by(Actor::Supervisor);
+                step(&mut state, &Input { at: Millis(0), by, what });
                 continue;
             }
             let Some(work) = state.live.first().and_then(|id| work(&state, *id)) else {
@@ -198,6 +207,9 @@ impl Walk {
         let (gate, place) = (Some(opened.gate), &opened.place);
         if opened.gate_kind != GateKind::Question {
             return Ok(Command::Approve { gate, note: String::new(), scope: None });
+        }
+        if let Some(text) = pool::taken(state, opened) {
+            return Ok(Command::Answer { gate, text, note: String::new() });
         }
         let phase = state.phase_at(place);
         let target = phase.and_then(|phase| main_way(phase, place, &self.seen));
@@ -302,19 +314,28 @@ fn leave(state: &mut State, attempt: AttemptId, target: &PhaseId, outcome: Optio
         }
     } else {
         let demands = phase.map(|phase| phase.requires.clone()).unwrap_or_default();
-        let outcome = outcome.cloned().or_else(|| verdict(phase?, target));
+        let judged = || pool::judged(state, &intent.place);
+        let outcome = outcome.cloned().or_else(judged).or_else(|| verdict(phase?, target));
+        let plans = phase.is_some_and(|phase| phase.produces.is_some());
         // The real engine checks evidence. The rehearsed worker has to bring some, or it could not leave.
         do_what_is_demanded(state, attempt, &demands);
+        if plans {
+            signal(state, attempt, "rehearsed plan", pool::planned());
+        }
         let summary = format!("‹what the worker of `{}` says›", intent.place);
         // The target is always named: which way a real worker would choose is not known, and each way is walked once.
         let (target, task) = (Some(target.clone()), None);
         let issues = Issues::default();
-        let signal = Signal::Leave { target, outcome, summary, task, issues };
-        let command = Command::Signal { attempt, request: "rehearsal".to_owned(), signal };
-        step(state, &Input { by: by(Actor::Worker(attempt)), ..by_person(command) });
+        let leaves = Signal::Leave { target, outcome, summary, task, issues };
+        signal(state, attempt, "rehearsal", leaves);
     }
     let seen = EndSeen { finished: true, code: Some(0), ..EndSeen::default() };
     step(state, &report(attempt, AttemptReport::Ended(seen)));
+}
+
+fn signal(state: &mut State, attempt: AttemptId, request: &str, signal: Signal) {
+    let command = Command::Signal { attempt, request: request.to_owned(), signal };
+    step(state, &Input { by: by(Actor::Worker(attempt)), ..by_person(command) });
 }
 
 /// Lets every `verify` or `cleanup` command succeed.

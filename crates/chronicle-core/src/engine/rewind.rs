@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chore;
 use super::people::{emit_answer, refuse_over};
 use super::scratch::Scratch;
 use crate::base::ids::{DONE, FramePath, GateId, HUMAN_INTERVENTION, PhaseId};
@@ -36,6 +37,17 @@ fn may(state: &State, to: u64, carried: &Carried) -> Result<PhaseId, String> {
     if let Some(attempt) = state.live_attempts().next() {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
         return Err(format!("{id} works at `{place}`: pause the run first"));
+    }
+    if state.is_writing() {
+        return Err("a merge is being written: wait for it".to_owned());
+    }
+    // Its folder goes with this, and what is to be put away there cannot be put away anywhere else.
+    let mut steps = state.frames.values().filter_map(|frame| state.step_at(&frame.path));
+    if let Some((place, _, step)) = steps.next()
+        && chore::of_steps(state, &FramePath::root()).is_some()
+    {
+        let step = place.of_step(&step.id);
+        return Err(format!("the steps of `{place}` are to be put away first: give up `{step}`"));
     }
     if state.trees.is_busy() {
         return Err("the files are being recorded or restored: wait for it".to_owned());

@@ -1,8 +1,9 @@
 //! Moves by a person: a frame is sent elsewhere, at once or as soon as no attempt is live in it.
 
+use super::chore;
 use crate::base::ids::{FramePath, Outcome, SKIPPED};
 use crate::event::{EdgeTaken, Event, GateAnswer, Issues, Mover};
-use crate::state::{Frame, Sent, State};
+use crate::state::{Frame, MergeStage, Sent, State};
 use crate::words;
 
 /// The move of a frame once no attempt is live in it. Its gates were answered with the person's note.
@@ -11,16 +12,37 @@ pub(super) fn follow(state: &State) -> Option<Event> {
         let sent = frame.sent.as_deref()?;
         // A person's order that had to wait is carried out as soon as nothing hinders it, even if the supervisor was replaced
         // meanwhile.
-        hindrance(state, &frame.path).is_none().then(|| edge(frame, sent))
+        if is_busy(state, &frame.path).is_some() {
+            return None;
+        }
+        match chore::of_steps(state, &frame.path) {
+            // Nothing starts while the run rests, not even that.
+            Some(_) if state.paused.is_some() => None,
+            Some(cleanup) => Some(cleanup),
+            None => Some(edge(frame, sent)),
+        }
     })
 }
 
 /// What must end before a frame can move.
 pub(super) fn hindrance(state: &State, path: &FramePath) -> Option<String> {
+    let steps = || chore::of_steps(state, path).map(|_| words::ONCE_PUT_AWAY.to_owned());
+    is_busy(state, path).or_else(steps)
+}
+
+/// What is going on in a frame and cannot be broken off in the middle.
+pub(super) fn is_busy(state: &State, path: &FramePath) -> Option<String> {
     // A frame must not move under a live attempt, and not before its files are recorded: the next phase would get the blame.
     let mut live = state.live_attempts().map(|attempt| &attempt.intent);
     if let Some(works) = live.find(|intent| intent.place.frame().is_within(path)) {
         return Some(words::once_ended(works.attempt));
+    }
+    // A begun merge is finished, whoever wants to move the run.
+    let writes = state.merges().any(|(place, step, merging)| {
+        merging.at == MergeStage::Writing && place.step_frame(&step.id).is_within(path)
+    });
+    if writes {
+        return Some(words::ONCE_MERGED.to_owned());
     }
     // Also of frames inside, which go with the one that moves.
     let mut recorded = state.trees.after.values().map(|(_, place)| place.frame());

@@ -5,6 +5,7 @@ use crate::base::ids::{FolderId, TreeId};
 use crate::event::Event;
 use crate::event::input::Answer;
 use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
+use crate::words;
 
 /// Files were recorded. A tree that is no longer awaited is ignored, unless a person asked for it.
 pub(super) fn recorded(scratch: &mut Scratch<'_>, recorded: &TreeRecorded) {
@@ -44,6 +45,14 @@ pub(super) fn undo(
     if let Some(attempt) = state.live_attempts().next() {
         let (id, place) = (attempt.intent.attempt, &attempt.intent.place);
         return Answer::Refused(format!("{id} works at `{place}`: pause the run first"));
+    }
+    if let Some(why) = words::own_work_stays(state.apart.as_deref()) {
+        return Answer::Refused(why.to_owned());
+    }
+    // Both would write the same files. A merge that only was planned is planned again afterwards.
+    if state.is_writing() || (state.is_merging() && state.paused.is_none()) {
+        let text = "the work of a step is being merged: wait for it, or pause the run first";
+        return Answer::Refused(text.to_owned());
     }
     if state.trees.is_busy() {
         return Answer::Refused("the files are being recorded or restored: wait for it".to_owned());

@@ -18,6 +18,8 @@ pub struct Work {
     pub intent: AttemptStarted,
     /// The folder to start its processes in.
     pub folder: FolderId,
+    /// Other folders that it may look into, and not change: those of the racers whose work it judges.
+    pub sees: Vec<FolderId>,
     /// The task of the run, as the person wrote it.
     pub task: String,
     /// The handover; empty for commands.
@@ -76,6 +78,7 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
     let (env, env_names) = environment(workflow, phase, &intent);
     Some(Work {
         folder: intent.folder,
+        sees: seen(state, &intent),
         task: run.task.clone(),
         handover: if intent.agent == SHELL { String::new() } else { handover(state, attempt) },
         persona: prompt
@@ -96,6 +99,14 @@ pub fn work(state: &State, id: AttemptId) -> Option<Work> {
         idle_ms: phase.limits.idle_ms.filter(|_| intent.agent != SHELL),
         intent,
     })
+}
+
+/// The folders of the racers among whom an attempt chooses.
+fn seen(state: &State, intent: &AttemptStarted) -> Vec<FolderId> {
+    let frame = state.frames.get(&intent.place.frame());
+    let judged = frame.and_then(|frame| state.judged_by(frame));
+    let racers = judged.into_iter().flat_map(|(_, pool)| pool.finishers());
+    racers.filter_map(|step| step.folder).collect()
 }
 
 /// What the innermost workflow and the phase say. A workflow inside another must not depend on who uses it.

@@ -3,6 +3,7 @@
 use super::end::{end_of, partial};
 use super::permission::{self, Leave};
 use super::proof;
+use super::room;
 use super::scratch::Scratch;
 use super::unasked::{self, Ran};
 use super::walls;
@@ -45,6 +46,15 @@ pub(super) fn report(scratch: &mut Scratch<'_>, report: &Report) -> Answer {
         Report::TreeRecorded(recorded) => super::trees::recorded(scratch, recorded),
         Report::TreeMissed { moment, why } => super::trees::missed(scratch, *moment, why),
         Report::TreeRestored(restored) => super::trees::restored(scratch, restored),
+        Report::StepsRead { .. }
+        | Report::StepsUnread { .. }
+        | Report::FolderMade(_)
+        | Report::FolderFailed { .. }
+        | Report::FolderDropped { .. }
+        | Report::FolderLost { .. }
+        | Report::MergePlanned(_)
+        | Report::MergeMissed { .. }
+        | Report::MergeWritten(_) => super::pool::report(scratch, report),
         Report::NoticeGiven(given) => {
             // A notice is settled once. A second report would say that the person was told twice.
             if scratch.state().notices.owed.iter().any(|owed| owed.about == given.about) {
@@ -86,7 +96,9 @@ fn end_wait(scratch: &mut Scratch<'_>, id: AttemptId) {
 }
 
 fn fire(scratch: &mut Scratch<'_>, id: AttemptId, timer: TimerKind) {
-    let Some(attempt) = live(scratch.state(), id) else { return };
+    // Of one that waits for room no time passes: a timer may fire just before that is known.
+    let began = live(scratch.state(), id).filter(|attempt| !attempt.awaits_room());
+    let Some(attempt) = began else { return };
     if timer == TimerKind::Ask {
         // Too late if somebody has answered meanwhile: then nothing waits.
         return permission::unanswered(scratch, id, 1);
@@ -155,6 +167,8 @@ fn about(scratch: &mut Scratch<'_>, id: AttemptId, active_ms: u64, what: &Attemp
         }
         AttemptReport::GuardUnproven { why } => proof::work_unproven(scratch, id, why),
         AttemptReport::OtherWalls => walls::again(scratch, id),
+        AttemptReport::RoomAwaited(limit) => room::awaited(scratch, id, limit),
+        AttemptReport::RoomTaken => room::taken(scratch, id),
         AttemptReport::WallHit { call, said } => walls::hit(scratch, id, call.as_deref(), said),
         AttemptReport::ToolEnded { call, ok } => {
             let call = call.clone();
@@ -214,7 +228,7 @@ fn silent(scratch: &mut Scratch<'_>, id: AttemptId) {
     let Some(attempt) = live(scratch.state(), id) else { return };
     // Silence is expected while a tool runs or a person is asked, and commands have a timeout instead.
     let may_rest = attempt.open_call().is_some() || attempt.intent.agent == SHELL;
-    let is_asking = scratch.state().is_asking(attempt);
+    let is_asking = scratch.state().is_asking(attempt) || attempt.awaits_room();
     if attempt.stop.is_none() && !attempt.is_leaving() && !is_asking && !may_rest {
         let cause = StopCause::Idle;
         scratch.emit(Event::StopAsked { attempt: id, cause, active_ms: 0 });

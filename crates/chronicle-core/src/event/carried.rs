@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{FolderId, FramePath, Outcome, PhaseId, Place, StepId};
 use crate::base::redact::Redactor;
+use crate::event::pool::Plan;
 use crate::event::snapshot::Snapshot;
 
 /// Where a run was: frames, snapshot and edge counts.
@@ -70,6 +71,9 @@ pub struct CarriedFrame {
     /// Last message of the previous worker, if the workflow is a chain.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
+    /// Steps that were planned for the pool that comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<Plan>>,
 }
 
 /// How often an edge had been taken.
@@ -96,8 +100,10 @@ impl Carried {
             .flat_map(|frame| frame.task.iter_mut().chain([&mut frame.summary, &mut frame.said]));
         let of_visits = visits.iter_mut().map(|visit| &mut visit.summary);
         let in_texts = redactor.redact_each(of_frames.chain(of_visits));
+        let plans = frames.iter_mut().filter_map(|frame| frame.plan.as_mut());
+        let in_plans = plans.filter_map(|plan| plan.redact(redactor).then_some(())).count() > 0;
         // The call comes first: behind `||` it would be skipped once a text had a secret.
-        snapshot.redact(redactor) || in_texts
+        snapshot.redact(redactor) || in_texts || in_plans
     }
 
     /// The phase of the run's own workflow.

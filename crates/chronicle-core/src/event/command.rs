@@ -33,6 +33,13 @@ pub enum Command {
         /// Shown in status and log; may be empty.
         reason: String,
     },
+    /// Give up one step of a pool; whoever works on it is stopped, and its work is not merged.
+    GiveUp {
+        /// The step, as people name it: `build/step-2`.
+        place: Place,
+        /// Shown in status and log; may be empty.
+        note: String,
+    },
     /// Approve at a gate.
     Approve {
         /// `None`: the only open gate.
@@ -124,6 +131,14 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back: Option<u64>,
     },
+    /// Merge the work of a run that worked apart and is over into the project.
+    Merge {
+        /// True if its folder stays afterwards.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keep: bool,
+    },
+    /// Give up the work of a run that worked apart and is over, and remove its folder.
+    DropWork,
     /// Continue from the last intact line of a damaged ledger. The damaged part is already cut off.
     Repair(LedgerRepaired),
     /// Go back to an earlier position. The sender has read the ledger up to it (`State::carried`).
@@ -173,6 +188,7 @@ impl Command {
             }
             Self::Pause { reason: text }
             | Self::Cancel { reason: text }
+            | Self::GiveUp { note: text, .. }
             | Self::Approve { note: text, .. }
             | Self::Reject { note: text, .. }
             | Self::Retry { note: text, .. }
@@ -187,6 +203,8 @@ impl Command {
             | Self::Budget { .. }
             | Self::Loops { .. }
             | Self::Undo { .. }
+            | Self::Merge { .. }
+            | Self::DropWork
             | Self::Repair(_)
             | Self::Rewind { .. }
             | Self::Signal { .. } => return Vec::new(),
@@ -209,6 +227,7 @@ impl Command {
             Self::Pause { .. }
             | Self::Resume
             | Self::Cancel { .. }
+            | Self::GiveUp { .. }
             | Self::Approve { .. }
             | Self::Reject { .. }
             | Self::Retry { .. }
@@ -219,6 +238,8 @@ impl Command {
             | Self::Budget { .. }
             | Self::Loops { .. }
             | Self::Go { .. }
+            | Self::Merge { .. }
+            | Self::DropWork
             | Self::Signal { .. } => false,
         };
         // Both have been redacted by now. As calls around `||`, the second would be skipped once the first had found a secret.
@@ -231,6 +252,7 @@ impl Command {
             Self::Pause { .. }
             | Self::Resume
             | Self::Cancel { .. }
+            | Self::GiveUp { .. }
             | Self::Approve { .. }
             | Self::Reject { .. }
             | Self::Retry { .. }
@@ -247,6 +269,10 @@ impl Command {
             // Both trees are taken while nobody works on the files: only who holds the run's lock can know that.
             Self::Undo { .. } => {
                 Some("files can be restored only while the run is not being driven: pause it first")
+            }
+            // Whoever merges holds the project's files.
+            Self::Merge { .. } | Self::DropWork => {
+                Some("the work of a run can be merged or dropped only while it is not being driven")
             }
             Self::Repair(_) => {
                 Some("a ledger can be repaired only while the run is not being driven")

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, GateId, PhaseId, Place, SessionId};
+use crate::base::ids::{AttemptId, GateId, PhaseId, Place, SessionId, StepId};
 use crate::event::budget::Lack;
 use crate::event::permission::{GrantScope, PermissionCall};
 
@@ -35,6 +35,16 @@ pub struct GateOpened {
     /// The call that needs a person's leave, if that is what the gate is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<Box<PermissionCall>>,
+    /// The step of a pool that it is about: only that step waits. The place is the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+}
+
+impl GateOpened {
+    /// The place as people see it: of the step, if only that one waits.
+    pub fn shown_place(&self) -> Place {
+        self.step.as_ref().map_or_else(|| self.place.clone(), |step| self.place.of_step(step))
+    }
 }
 
 /// The option that a person means: by its text, or by its number from 1 where that cannot mean another option.
@@ -79,6 +89,8 @@ pub enum GateKind {
     Budget,
     /// Asks whether a tool call may run.
     Permission,
+    /// Asks how a conflict between a step and the project is resolved.
+    Conflict,
 }
 
 /// What a person answered.

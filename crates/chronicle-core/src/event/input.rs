@@ -4,12 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, SessionId};
+use crate::base::ids::{AttemptId, Place, SessionId};
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
+use crate::definition::workflow::StepItem;
 pub use crate::event::command::Command;
 use crate::event::notice::NoticeGiven;
 use crate::event::permission::{clear, is_clear};
+use crate::event::pool::{FolderMade, MergePlanned, MergeWritten};
+use crate::event::room::RoomLimit;
 use crate::event::trees::{Moment, Restored, TreeRecorded};
 use crate::event::{Call, Change, CrashClass, Message, WallsFound};
 use crate::guard::Judgement;
@@ -108,6 +111,52 @@ pub enum Report {
     },
     /// An undo finished, completely or in part.
     TreeRestored(Box<Restored>),
+    /// The steps of a pool were read from their file.
+    StepsRead {
+        /// The phase that is the pool.
+        place: Place,
+        /// The steps, in order.
+        steps: Vec<StepItem>,
+    },
+    /// The steps of a pool could not be read.
+    StepsUnread {
+        /// The phase that is the pool.
+        place: Place,
+        /// What is wrong, for people.
+        why: String,
+    },
+    /// A work folder is there.
+    FolderMade(FolderMade),
+    /// A work folder could not be made.
+    FolderFailed {
+        /// Number of the folder in this run.
+        folder: u32,
+        /// The error, for people.
+        why: String,
+    },
+    /// A work folder that is still needed is gone.
+    FolderLost {
+        /// Number of the folder in this run.
+        folder: u32,
+    },
+    /// A work folder was removed, or could not be.
+    FolderDropped {
+        /// Number of the folder in this run.
+        folder: u32,
+        /// Why it is still there.
+        error: Option<String>,
+    },
+    /// What a merge would do is known.
+    MergePlanned(Box<MergePlanned>),
+    /// What a merge would do could not be worked out.
+    MergeMissed {
+        /// The folder of the work that is merged.
+        folder: u32,
+        /// The error, for people.
+        why: String,
+    },
+    /// Files of a merge were written, all or some.
+    MergeWritten(MergeWritten),
     /// A timer ran out.
     TimerFired {
         /// The attempt that the timer belongs to.
@@ -152,6 +201,10 @@ pub enum AttemptReport {
     },
     /// It was decided before this supervisor came, for other walls than this one puts up, and never began.
     OtherWalls,
+    /// It has not begun, since others have to end first.
+    RoomAwaited(RoomLimit),
+    /// It waited for room, and has it: it begins.
+    RoomTaken,
     /// A wall stopped something that it tried.
     WallHit {
         /// The agent's id of the call; `None` for a command of the workflow.

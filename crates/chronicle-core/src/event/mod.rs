@@ -3,6 +3,7 @@
 //! An event is a fact in the past. Kinds are only ever added; a field is only ever added with a default. Each kind has its
 //! effect on the state in `state/apply.rs`, its sentence in `words/sentence.rs` and its section in `docs/ledger-format.md`. This file lists the kinds; a payload of several fields is in the file of its concern.
 
+pub mod apart;
 mod attempt;
 pub mod budget;
 mod call;
@@ -16,9 +17,11 @@ pub(crate) mod handover;
 pub mod input;
 pub mod notice;
 mod permission;
+pub mod pool;
 mod rebuild;
 pub mod record;
 mod repair;
+pub mod room;
 pub mod signal;
 pub mod snapshot;
 mod start;
@@ -30,9 +33,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::apart::RunMergeBegan;
 use self::budget::{BudgetRaised, BudgetWarned};
 use self::carried::Carried;
 use self::fallback::FellBack;
+use self::pool::{
+    FolderMade, MergeBegan, MergePlanned, MergeWritten, PlanMade, PoolPlanned, RaceDecided,
+    SlotFreed, SlotTaken, StepAsked, StepSettled,
+};
+use self::room::RoomAwaited;
 use self::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 use self::wait::{WaitBegan, WaitEnded};
 use crate::base::ids::{
@@ -154,6 +163,13 @@ pub enum Event {
     },
     /// An attempt that has not begun gets other walls than it was decided with: those of the supervisor that starts it.
     AttemptRewalled(AttemptRewalled),
+    /// An attempt that has not begun waits: as many agents as may work on the machine at once do so.
+    RoomAwaited(RoomAwaited),
+    /// An attempt that waited for room has it, and begins.
+    RoomTaken {
+        /// The attempt that begins.
+        attempt: AttemptId,
+    },
     /// A wall stopped something that a worker tried.
     WallHit {
         /// The attempt behind that wall.
@@ -323,6 +339,77 @@ pub enum Event {
     /// An undo finished, completely or in part.
     UndoEnded(Restored),
 
+    /// A phase with steps begins.
+    PoolEntered {
+        /// The phase that is the pool.
+        place: Place,
+    },
+    /// A pool has its steps.
+    PoolPlanned(PoolPlanned),
+    /// The steps of a pool could not be read from the file that has them.
+    StepsUnread {
+        /// The phase that is the pool.
+        place: Place,
+        /// What is wrong, for people.
+        why: String,
+    },
+    /// A worker planned steps, or changed those that have not begun.
+    PlanMade(PlanMade),
+    /// A step has a slot: it begins, or goes on.
+    SlotTaken(SlotTaken),
+    /// A step gave its slot to others, since it waits for a person.
+    SlotFreed(SlotFreed),
+    /// A person wants a step skipped, given up or done again.
+    StepAsked(StepAsked),
+    /// A step ended without work to merge, or is to be done again.
+    StepSettled(StepSettled),
+    /// A race is decided: one result is merged, or none.
+    RaceDecided(RaceDecided),
+    /// Nothing is left to do in a pool.
+    PoolEnded {
+        /// The phase that is the pool.
+        place: Place,
+        /// `complete`, or `gaps` if steps are not done.
+        outcome: Outcome,
+        /// Which steps are done, and which are not.
+        summary: String,
+    },
+    /// A work folder is there.
+    FolderMade(FolderMade),
+    /// A work folder could not be made.
+    FolderFailed {
+        /// Number of the folder in this run.
+        folder: u32,
+        /// The error, for people.
+        why: String,
+    },
+    /// A work folder that is still needed is gone: it is made again.
+    FolderLost {
+        /// Number of the folder in this run.
+        folder: u32,
+    },
+    /// A work folder was removed, or could not be.
+    FolderDropped {
+        /// Number of the folder in this run.
+        folder: u32,
+        /// Why it is still there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// The merge of a step's work begins, or begins again.
+    MergeBegan(MergeBegan),
+    /// What a merge would do. Written before the first file is touched.
+    MergePlanned(Box<MergePlanned>),
+    /// Files of a merge were written.
+    MergeWritten(MergeWritten),
+    /// A person has the work of a run that worked apart merged.
+    RunMergeBegan(RunMergeBegan),
+    /// A person gave up the work of a run that worked apart: its folder goes.
+    WorkDropped {
+        /// User name of the person.
+        who: String,
+    },
+
     /// The run waits for a person.
     GateOpened(GateOpened),
     /// A person answered an open gate.
@@ -401,16 +488,22 @@ impl Event {
             | Self::FileChanged { .. }
             | Self::UsageReported { .. }
             | Self::CancelDropped { .. }
+            // The end of the step or of the merge says more.
+            | Self::SlotFreed(_)
+            | Self::FolderMade(_)
+            | Self::MergeBegan(_)
             // Its gate says what is asked.
             | Self::CallHeld(_)
             | Self::SessionOpened { .. } => true,
-            Self::TreeRecorded(recorded) => {
-                let left_out = recorded.unreadable > 0 || recorded.too_large > 0;
-                let also = recorded.unclear.is_some() || recorded.moved.is_some();
-                recorded.changes.is_none() && !left_out && !also && recorded.forbidden == 0
-            }
+            Self::TreeRecorded(recorded) => recorded.is_detail(),
             // What is missed before the work matters less: the last tree of the folder stands in for it.
             Self::TreeMissed { moment, .. } => matches!(moment, Moment::Before(_)),
+            // That a folder is gone is worth a line only if it is not.
+            Self::FolderDropped { error, .. } => error.is_none(),
+            // The step got its slot in the line before.
+            Self::FrameEntered(entered) => entered.step.is_some(),
+            // That the step's folder has the project's side is an act on the way: the conflict, or the merge, is told.
+            Self::MergeWritten(written) => !written.into.is_project() && written.error.is_none(),
             Self::RunStarted(_)
             | Self::SupervisorStarted(_)
             | Self::TailSetAside { .. }
@@ -430,7 +523,6 @@ impl Event {
             | Self::NoteGiven { .. }
             | Self::MessageDelivered { .. }
             | Self::NoticeGiven(_)
-            | Self::FrameEntered(_)
             | Self::PhaseEntered { .. }
             | Self::EdgeTaken(_)
             | Self::Rewound { .. }
@@ -439,6 +531,8 @@ impl Event {
             | Self::AttemptStarted(_)
             | Self::GuardUnproven { .. }
             | Self::AttemptRewalled(_)
+            | Self::RoomAwaited(_)
+            | Self::RoomTaken { .. }
             | Self::WallHit { .. }
             | Self::CommandEnded { .. }
             | Self::SignalAccepted { .. }
@@ -447,6 +541,20 @@ impl Event {
             | Self::AttemptEnded(_)
             | Self::UndoStarted(_)
             | Self::UndoEnded(_)
+            | Self::PoolEntered { .. }
+            | Self::PoolPlanned(_)
+            | Self::StepsUnread { .. }
+            | Self::PlanMade(_)
+            | Self::SlotTaken(_)
+            | Self::StepAsked(_)
+            | Self::StepSettled(_)
+            | Self::RaceDecided(_)
+            | Self::PoolEnded { .. }
+            | Self::FolderFailed { .. }
+            | Self::FolderLost { .. }
+            | Self::RunMergeBegan(_)
+            | Self::WorkDropped { .. }
+            | Self::MergePlanned(_)
             | Self::GateOpened(_)
             | Self::GateAnswered { .. }
             | Self::FellBack(_)

@@ -235,6 +235,8 @@ fn seen(event: &Event) -> Option<(AttemptId, u64, AttemptReport)> {
             (*attempt, 0, AttemptReport::GuardUnproven { why: why.clone() })
         }
         Event::AttemptRewalled(it) => (it.attempt, 0, AttemptReport::OtherWalls),
+        Event::RoomAwaited(it) => (it.attempt, 0, AttemptReport::RoomAwaited(it.limit.clone())),
+        Event::RoomTaken { attempt } => (*attempt, 0, AttemptReport::RoomTaken),
         Event::WallHit { attempt, call, said } => {
             (*attempt, 0, AttemptReport::WallHit { call: call.clone(), said: said.clone() })
         }

@@ -145,6 +145,11 @@ impl Snapshot {
     pub(crate) fn with(&self, update: &SnapshotUpdate) -> Result<Self, String> {
         // Refused as a whole: half of an update would leave the worker guessing which half.
         self.knows(update)?;
+        self.joined(update)
+    }
+
+    /// The same with what was written beside others: an entry that somebody else has removed meanwhile is gone, and that is all.
+    pub(crate) fn joined(&self, update: &SnapshotUpdate) -> Result<Self, String> {
         let mut merged = self.clone();
         merged.merge(update);
         let lists = [&merged.findings, &merged.pending, &merged.done, &merged.files];

@@ -11,6 +11,10 @@ use crate::event::walls::{RunWalls, WallsFound};
 
 /// Everything that is frozen at the start of a run. Later changes to files or settings do not affect it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and a field of the first line"
+)]
 pub struct RunStarted {
     /// Chosen by the caller: a UUIDv7.
     pub run: RunId,
@@ -43,6 +47,12 @@ pub struct RunStarted {
     /// True if agents use a home folder of the run's own instead of the person's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolated: bool,
+    /// True if work folders stay when their pool is left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_folders: bool,
+    /// True if the run works apart: in a folder of its own, which is merged into the project when a person says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// True if every line records its input, so that it can be decided again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inputs: bool,

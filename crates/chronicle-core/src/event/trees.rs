@@ -70,6 +70,16 @@ pub struct TreeRecorded {
 }
 
 impl TreeRecorded {
+    /// True if it shows nothing that people look for: no changes, and nothing that was left out.
+    pub(super) fn is_detail(&self) -> bool {
+        let left_out = self.unreadable > 0 || self.too_large > 0;
+        let also = self.unclear.is_some() || self.moved.is_some();
+        // What changes in a work folder between attempts is what a merge wrote there, or a person who resolves a conflict.
+        let is_between = matches!(self.moment, Moment::Before(_)) && !self.folder.is_project();
+        let is_quiet = self.changes.is_none() || is_between;
+        is_quiet && !left_out && !also && self.forbidden == 0
+    }
+
     /// A tree of the project's own folder with its differences and nothing else.
     pub fn new(moment: Moment, tree: TreeId, changes: Changes) -> Self {
         Self {

@@ -85,11 +85,12 @@ impl Compiled {
 impl RuleSet {
     fn new(rules: &Rules, place: &Whereabouts) -> Result<Self, String> {
         let paths = |list: &[PathRule], kind: RuleKind| -> Vec<Path> {
-            let path = |rule: &PathRule| Path {
-                pattern: PathPattern::new(&rule.path, place),
-                rule: reference(kind, rule),
+            let all = |rule: &PathRule| {
+                let rule_ref = reference(kind, rule);
+                let patterns = PathPattern::all(&rule.path, place).into_iter();
+                patterns.map(move |pattern| Path { pattern, rule: rule_ref.clone() })
             };
-            list.iter().map(path).collect()
+            list.iter().flat_map(all).collect()
         };
         let commands = rules.commands.iter().map(|rule| {
             let pattern = Pattern::lazy(&rule.pattern);

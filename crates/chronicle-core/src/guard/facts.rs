@@ -36,6 +36,12 @@ pub struct Whereabouts {
     pub homes: Vec<String>,
     /// Folders and files of Chronicle's own outside of the project, such as its settings.
     pub own: Vec<String>,
+    /// The person's own folder of the project, if the worker works in a copy of it. It may be read, and not changed.
+    pub origin: Vec<String>,
+    /// Where copies of projects lie. Those of others may be neither read nor changed.
+    pub others: Vec<String>,
+    /// Those of them that the worker may read all the same, and not change: it chooses among them.
+    pub seen: Vec<String>,
 }
 
 /// What a command or a tool does with a path.
@@ -109,9 +115,22 @@ pub(super) struct Code {
 pub(super) struct Run {
     /// Its words: the program as written, then its arguments.
     pub(super) words: Vec<Word>,
+    /// The variables that it is given, each as `NAME=value`.
+    pub(super) sets: Vec<String>,
 }
 
 impl Run {
+    /// A program without variables of its own.
+    #[cfg(test)]
+    pub(super) fn of(words: Vec<Word>) -> Self {
+        Self { words, sets: Vec::new() }
+    }
+
+    /// The same variables for other words.
+    pub(super) fn with(&self, words: Vec<Word>) -> Self {
+        Self { words, sets: self.sets.clone() }
+    }
+
     /// The program's name without its folder; empty if it is not known.
     pub(super) fn program(&self) -> &str {
         match self.words.first() {

@@ -12,7 +12,7 @@ use super::facts::{Access, Acts, CallFacts, Looked, Reach, Whereabouts, Word};
 use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
 use super::literals::in_quotes;
 use super::paths::{Names, joined, relative};
-use super::protected::guards;
+use super::protected::{guards, secluded};
 use super::sieve::Sieve;
 use super::taken::access;
 use crate::base::quote::line;
@@ -56,6 +56,11 @@ pub(super) struct PatchText {
 }
 
 impl WholeFolder {
+    /// True if a program goes through just what it reaches so.
+    pub(super) fn is_entered_by(&self, reach: &Reach) -> bool {
+        reach.by == self.by && reach.whole.as_deref() == Some(self.whole.as_str())
+    }
+
     /// True if something of it is changed where it lies.
     pub fn is_changed(&self) -> bool {
         self.access.changes()
@@ -187,6 +192,9 @@ impl Compiled {
         if used.access.changes() {
             return self.changed_by(used.access, last, &names);
         }
+        if let Some(secluded) = secluded(&names, &self.place) {
+            return Some((secluded.rule(), Kept::Hidden));
+        }
         if let Some(rule) = self.sets.iter().find_map(|set| hidden_by(set, last, &names)) {
             return Some((rule, Kept::Hidden));
         }
@@ -212,8 +220,8 @@ impl Compiled {
     }
 
     fn fixed_by(&self, last: &str, names: &Names) -> Option<(RuleRef, Kept)> {
-        if guards(names, Access::Write, &self.place).is_some() {
-            return Some((RuleRef::own(RuleKind::Protected, "what guards this run"), Kept::Guard));
+        if let Some(guarded) = guards(names, Access::Write, &self.place) {
+            return Some((guarded.rule(), Kept::Guard));
         }
         let fixed = |set: &RuleSet| {
             let mut rules = set.read_only.iter().chain(&set.zero_access);

@@ -16,9 +16,13 @@ use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
 use super::perhaps::by_unknown;
-use super::protected::{Person, ends_us, guards, holds, perhaps_person, person_command};
+use super::protected::{
+    Person, ends_us, guards, holds, perhaps_person, person_command, run_guard, secluded,
+};
 use super::quotes::Marked;
+use super::repositories::REPOSITORY;
 use super::texts::{RunText, in_full, of_run, only_helps};
+use super::variants::{is_of_tests, respelled_options, with_sets};
 use crate::base::quote::line;
 use crate::base::tools::{ToolKind, says_it_destroys};
 use crate::definition::guard::{BUILT_IN_NAME, Found};
@@ -64,6 +68,18 @@ fn by_lists(lists: Option<&Tools>, call: &AskedCall<'_>) -> Option<Judgement> {
 /// True if git changes what a pattern finds.
 fn picks(reach: &Reach) -> bool {
     reach.by == "git" && reach.access.changes()
+}
+
+/// True for what git keeps for itself.
+fn is_gits(names: &Names) -> bool {
+    names.names().iter().any(|name| name == ".git")
+}
+
+/// What a command is kept from that no worker may run.
+fn kept_from(run: &Run) -> RuleRef {
+    let is_git = run.program() == "git";
+    let what = if is_git { "what guards this run" } else { "a person's commands" };
+    RuleRef::own(RuleKind::Protected, what)
 }
 
 struct Judge<'j> {
@@ -116,7 +132,7 @@ impl Judge<'_> {
         }
         for run in self.acts().iter().flat_map(|acts| &acts.runs) {
             match person_command(run) {
-                Some(Person::Surely(why)) => return Judgement::Deny { rule: rule(), why },
+                Some(Person::Surely(why)) => return Judgement::Deny { rule: kept_from(run), why },
                 Some(Person::Perhaps(why)) => {
                     worst = worst.or_stricter(Judgement::Ask { rule: rule(), why });
                 }
@@ -135,46 +151,72 @@ impl Judge<'_> {
         }
         let links = self.acts().iter().flat_map(|acts| &acts.runs).any(|run| run.program() == "ln");
         for reach in self.reaches() {
-            // Who may write through a link to it later need not name it then.
-            let by_link = links && reach.by == "ln";
-            let changes = reach.access.changes() || by_link;
-            if !is_behind(reach, self.facts) {
-                continue;
+            let judged = self.secluded(reach).or_stricter(self.guarded(reach, links));
+            if judged.is_deny() {
+                return judged;
             }
-            // A word that only looks like a path is not known to be changed.
-            let is_word = reach.is_guess && reach.extent == Extent::Named;
-            if is_word || !changes && !reach.access.may_change() {
-                continue;
-            }
-            // What lies above is not removed where only some of it is.
-            let is_whole = reach.access == Access::Delete && reach.extent == Extent::All;
-            let access = if is_whole { Access::Delete } else { Access::Write };
-            // Whatever is picked from a folder that holds some of it may be it.
-            let is_named = reach.extent == Extent::Named && reach.access == Access::Delete;
-            let is_picked = is_named || reach.extent == Extent::Some && reach.by != "git";
-            let mut all = self.spellings(reach).unwrap_or_default();
-            all.extend(emptied_by(reach));
-            if let Word::Glob(path) = &reach.path
-                && is_named
-            {
-                all.push(pattern(path));
-            }
-            if reach.by == "git" {
-                // Git keeps its own files. What of them runs programs is for the rules.
-                all.retain(|names| !names.names().iter().any(|name| name == ".git"));
-            }
-            let is_held = is_picked || self.becomes(reach);
-            let holds = |names: &Names| holds(names).filter(|_| is_held);
-            let why =
-                |names: &Names| guards(names, access, &self.rules.place).or_else(|| holds(names));
-            let Some(why) = all.iter().find_map(why) else { continue };
-            let rule = RuleRef::own(RuleKind::Protected, "what guards this run");
-            if changes && !self.is_open(reach) {
-                return Judgement::Deny { rule, why };
-            }
-            worst = worst.or_stricter(Judgement::Ask { rule, why });
+            worst = worst.or_stricter(judged);
         }
         worst
+    }
+
+    /// What guards the run, and what is not the worker's to change.
+    fn guarded(&self, reach: &Reach, links: bool) -> Judgement {
+        // Who may write through a link to it later need not name it then.
+        let by_link = links && reach.by == "ln";
+        let changes = reach.access.changes() || by_link;
+        if !is_behind(reach, self.facts) {
+            return Judgement::Clear;
+        }
+        // A word that only looks like a path is not known to be changed.
+        let is_word = reach.is_guess && reach.extent == Extent::Named;
+        if is_word || !changes && !reach.access.may_change() {
+            return Judgement::Clear;
+        }
+        // What lies above is not removed where only some of it is.
+        let is_whole = reach.access == Access::Delete && reach.extent == Extent::All;
+        let access = if is_whole { Access::Delete } else { Access::Write };
+        // Whatever is picked from a folder that holds some of it may be it.
+        let is_named = reach.extent == Extent::Named && reach.access == Access::Delete;
+        let is_picked = is_named || reach.extent == Extent::Some && reach.by != "git";
+        let mut all = self.spellings(reach).unwrap_or_default();
+        all.extend(emptied_by(reach));
+        if let Word::Glob(path) = &reach.path
+            && is_named
+        {
+            all.push(pattern(path));
+        }
+        let is_held = is_picked || self.becomes(reach);
+        let by_git = ["git", REPOSITORY].contains(&reach.by.as_str());
+        let protects = |names: &Names| {
+            // Git keeps its own files. What of them runs programs is for the rules.
+            let is_ours = !by_git || !is_gits(names);
+            let found = guards(names, access, &self.rules.place);
+            let found = found.filter(|it| is_ours || it.is_elsewhere());
+            let held = || holds(names).filter(|_| is_held && is_ours);
+            found.map(|it| (it.rule(), it.why)).or_else(|| Some((run_guard(), held()?)))
+        };
+        match all.iter().find_map(protects) {
+            None => Judgement::Clear,
+            Some((rule, why)) if changes && !self.is_open(reach) => Judgement::Deny { rule, why },
+            Some((rule, why)) => Judgement::Ask { rule, why },
+        }
+    }
+
+    /// What lies in the work of others is not even read.
+    fn secluded(&self, reach: &Reach) -> Judgement {
+        if self.rules.place.others.is_empty() {
+            return Judgement::Clear;
+        }
+        let all = self.spellings(reach).unwrap_or_default();
+        let found = all.iter().find_map(|names| secluded(names, &self.rules.place));
+        let Some(found) = found else { return Judgement::Clear };
+        let (rule, why) = (found.rule(), found.why);
+        // A word that only looks like a path is not known to be one.
+        if reach.is_guess || self.is_open(reach) {
+            return Judgement::Ask { rule, why };
+        }
+        Judgement::Deny { rule, why }
     }
 
     /// True if something is brought to a name at which there is no folder: then it gets that name, with all that is in it.
@@ -207,7 +249,7 @@ impl Judge<'_> {
             for run in self.facts.looked.emptied.iter().take(PARTS_MAX) {
                 worst = worst.or_stricter(emptied(by_run(set, run, &self.rules.place.homes)));
             }
-            for reach in self.reaches() {
+            for reach in self.reaches().iter().filter(|reach| reach.by != REPOSITORY) {
                 worst = worst.or_stricter(self.by_paths(set, reach));
             }
             if worst.is_deny() {
@@ -223,7 +265,8 @@ impl Judge<'_> {
             let why = format!("nobody looked where {} leads", shown(reach));
             return Judgement::Ask { rule, why };
         };
-        let judged = by_paths(set, reach, &all, &self.rules.place);
+        let enters = self.facts.looked.folders.iter().any(|it| it.is_entered_by(reach));
+        let judged = by_paths(set, reach, &all, &self.rules.place, enters);
         match judged {
             Judgement::Clear => Judgement::Clear,
             _ if !lands(reach, self.facts) => Judgement::Clear,
@@ -232,8 +275,11 @@ impl Judge<'_> {
         }
     }
 
-    /// True if a path is made of what a pattern finds, and that is nothing yet.
+    /// True if a path is made of what a pattern finds, and that is nothing yet, or may be one of a container.
     fn is_open(&self, reach: &Reach) -> bool {
+        if reach.put.is_elsewhere {
+            return true;
+        }
         let seen = reach.made_of.as_ref().and_then(|made| self.facts.seen.get(&made.glob));
         seen.is_some_and(|seen| seen.found.is_empty())
     }
@@ -323,8 +369,8 @@ impl Judge<'_> {
         };
         let is_named = reach.is_guess || reach.extent == Extent::Named;
         // A new folder replaces nothing, and git changes what is its own.
-        let is_mild =
-            reach.access == Access::Write && ["mkdir", "git"].contains(&reach.by.as_str());
+        let is_mild = reach.access == Access::Write
+            && ["mkdir", "git", REPOSITORY].contains(&reach.by.as_str());
         matters && !is_mild && !is_named && reach.whole.is_none()
     }
 }
@@ -406,11 +452,13 @@ fn emptied(judged: Judgement) -> Judgement {
 
 /// The first rule that matches one command.
 fn by_run(set: &RuleSet, run: &Run, homes: &[String]) -> Judgement {
-    if set.is_built_in() && only_helps(run) {
+    if set.is_built_in() && (only_helps(run) || is_of_tests(run)) {
         return Judgement::Clear;
     }
     let mut texts = of_run(run, homes);
     texts.extend(in_full(run, &set.options, homes));
+    texts.extend(with_sets(run, homes));
+    texts.extend(respelled_options(run, homes));
     by_texts(set, &texts).or_stricter(by_unknown(set, run, homes))
 }
 
@@ -453,6 +501,9 @@ pub(super) fn is_in(command: &Command, text: &RunText) -> bool {
 
 fn found_in(command: &Command, text: &RunText) -> Option<Match> {
     let source = command.pattern.source();
+    if text.may_lack(source) {
+        return None;
+    }
     strongest(command.pattern.find_in(&text.text), |range| !text.is_only_text(range, source))
 }
 

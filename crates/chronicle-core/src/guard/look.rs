@@ -14,6 +14,7 @@ use super::facts::{
 use super::links::through_links;
 use super::made::MadeOf;
 use super::paths::joined;
+use super::repositories;
 use super::sieve::{KnownToGit, Sieve};
 use super::taken::taken;
 use super::texts::untold;
@@ -335,7 +336,7 @@ fn put_at(put: &Put, folder: Option<&str>, place: &Whereabouts) -> Put {
         PutWhat::File => PutWhat::File,
     };
     let (inside, is_made) = (put.inside.as_ref().and_then(whole), put.is_made);
-    Put { inside, what, is_made, behind: None }
+    Put { inside, what, is_made, behind: None, is_elsewhere: put.is_elsewhere }
 }
 
 /// Words that code is given which changes files: it most likely changes those that they name.
@@ -406,6 +407,10 @@ fn read_by(
     }
     let home = place.homes.first().map(String::as_str);
     let setting = ShellSetting { folder: Some(folder), home, project: Some(&place.project) };
-    let acts = reader(command, setting);
-    taken(command, &acts)
+    let found = reader(command, setting);
+    let mut acts = taken(command, &found);
+    if !place.origin.is_empty() {
+        acts.touches.extend(repositories::changed(&found));
+    }
+    acts
 }

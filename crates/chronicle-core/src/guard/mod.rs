@@ -40,10 +40,12 @@ mod pathspecs;
 mod perhaps;
 mod protected;
 mod quotes;
+mod repositories;
 mod sieve;
 mod statements;
 mod taken;
 mod texts;
+mod variants;
 
 pub use compiled::Compiled;
 pub use facts::{AskedCall, CallFacts, Looked, PathSeen, Whereabouts};

@@ -2,7 +2,7 @@
 
 use super::compiled::{Compiled, Path, RuleSet};
 use super::facts::{Access, Extent, Reach, Whereabouts, Word};
-use super::judgement::{Judgement, RuleKind, RuleRef, SHOWN_MAX};
+use super::judgement::{Judgement, RuleRef, SHOWN_MAX};
 use super::paths::{Names, emptied, relative};
 use super::protected::guards;
 use crate::base::quote::line;
@@ -17,24 +17,25 @@ pub fn broken_by(rules: &Compiled, path: &str, is_removed: bool) -> Option<RuleR
     let reach =
         Reach { whole: Some(whole.clone()), ..Reach::of(access, path, None, &rules.place, "") };
     let all = [relative(&whole)];
-    if guards(&all[0], access, &rules.place).is_some() {
-        return Some(RuleRef::own(RuleKind::Protected, "what guards this run"));
+    if let Some(guarded) = guards(&all[0], access, &rules.place) {
+        return Some(guarded.rule());
     }
-    let by_set = |set: &RuleSet| match forbidden(set, &reach, &all, &rules.place) {
+    let by_set = |set: &RuleSet| match forbidden(set, &reach, &all, &rules.place, true) {
         Judgement::Deny { rule, .. } => Some(rule),
         Judgement::Ask { .. } | Judgement::Clear => None,
     };
     rules.sets.iter().find_map(by_set)
 }
 
-/// The verdict on what is done to a path, which is at all of these places.
+/// The verdict on what is done to a path, which is at all of these places. `enters` if all below it is used too.
 pub(super) fn by_paths(
     set: &RuleSet,
     reach: &Reach,
     all: &[Names],
     place: &Whereabouts,
+    enters: bool,
 ) -> Judgement {
-    let worst = forbidden(set, reach, all, place).or_stricter(asked(set, reach, all));
+    let worst = forbidden(set, reach, all, place, enters).or_stricter(asked(set, reach, all));
     let worst = worst.or_stricter(outside(set, reach, all, place));
     worst.or_stricter(above_hidden(set, reach, all)).or_stricter(picked_from(set, reach, all))
 }
@@ -60,7 +61,65 @@ fn picked_from(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
     Judgement::Ask { rule: hit.rule.clone(), why }
 }
 
-fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -> Judgement {
+/// Programs that do nothing with a folder that they are given, unless they are told to go through it, which is looked at by itself.
+const PASSING_BY: [&str; 13] = [
+    "wc",
+    "stat",
+    "grep",
+    "egrep",
+    "fgrep",
+    "head",
+    "tail",
+    "cat",
+    "file",
+    "md5sum",
+    "sha256sum",
+    "ls",
+    "du",
+];
+/// Those among them that tell the names in it.
+const LOOKING_IN: [&str; 2] = ["ls", "du"];
+
+/// True if a program that does not enter folders is given all that lies in one.
+fn is_everything(reach: &Reach) -> bool {
+    let is_all = |glob: &str| glob.rsplit('/').next() == Some("*");
+    let only_looks = matches!(reach.access, Access::Read | Access::List);
+    let is_glob = matches!(&reach.path, Word::Glob(glob) if is_all(glob));
+    is_glob && only_looks && PASSING_BY.contains(&reach.by.as_str())
+}
+
+/// True if a rule is about a folder, and a path is that folder itself, not something in it.
+fn is_only_met(rule: &Path, names: &Names) -> bool {
+    let parent = names.names().split_last().map(|(_, parent)| parent.join("/"));
+    let is_in = parent.is_some_and(|parent| rule.pattern.covers(&relative(&format!("/{parent}"))));
+    rule.rule.text.ends_with('/') && !is_in
+}
+
+/// The verdict on what the rules hide; `None` if it is not among it, or not looked at.
+fn hidden(set: &RuleSet, reach: &Reach, all: &[Names], enters: bool) -> Option<Judgement> {
+    let covers = |it: &&Path| all.iter().any(|names| it.pattern.covers(names));
+    let hits: Vec<&Path> = set.zero_access.iter().filter(covers).collect();
+    let is_met = |it: &Path| {
+        let mut covered = all.iter().filter(|names| it.pattern.covers(names));
+        covered.all(|names| is_only_met(it, names))
+    };
+    let is_passed = is_everything(reach) && !enters;
+    let used = hits.iter().find(|it| !(is_passed && is_met(it)));
+    if let Some(hit) = used {
+        return Some(Judgement::Deny { rule: hit.rule.clone(), why: String::new() });
+    }
+    let hit = hits.first().filter(|_| LOOKING_IN.contains(&reach.by.as_str()))?;
+    let why = format!("`{}` is among {}, and the rules hide it", hit.rule.text, shown(reach));
+    Some(Judgement::Ask { rule: hit.rule.clone(), why })
+}
+
+fn forbidden(
+    set: &RuleSet,
+    reach: &Reach,
+    all: &[Names],
+    place: &Whereabouts,
+    enters: bool,
+) -> Judgement {
     let told = |rule: &RuleRef, what: &str| {
         let why = format!("{} may not be {what}: the rules name `{}`", shown(reach), rule.text);
         if reach.is_guess && reach.access.may_change() {
@@ -68,13 +127,16 @@ fn forbidden(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -
         }
         Judgement::Deny { rule: rule.clone(), why }
     };
-    let hidden = set.zero_access.iter().find(|it| all.iter().any(|names| it.pattern.covers(names)));
-    if let Some(hit) = hidden {
-        return told(&hit.rule, "used");
+    if let Some(judged) = hidden(set, reach, all, enters) {
+        return match judged {
+            Judgement::Deny { rule, .. } => told(&rule, "used"),
+            judged @ (Judgement::Ask { .. } | Judgement::Clear) => judged,
+        };
     }
     let has = |pattern: &Pattern| {
         all.iter().filter(|names| !names.is_glob()).any(|names| {
-            pattern.is_in(&names.text()) || pattern.is_in(&format!("{}/", names.text()))
+            let mut places = std::iter::once(names.text()).chain(names.in_origin(place));
+            places.any(|text| pattern.is_in(&text) || pattern.is_in(&format!("{text}/")))
         })
     };
     if let Some(hit) = set.sensitive.iter().find(|it| has(&it.pattern)) {
@@ -135,10 +197,6 @@ fn outside(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -> 
     else {
         return Judgement::Clear;
     };
-    // Git makes work trees and clones beside the project, and a new folder replaces nothing.
-    if ["git", "mkdir"].contains(&reach.by.as_str()) {
-        return Judgement::Clear;
-    }
     // In code a text may well be no path.
     let is_home = |names: &Names| place.homes.iter().any(|home| names.is_at_or_below(home));
     let may_be =
@@ -158,8 +216,8 @@ fn outside(set: &RuleSet, reach: &Reach, all: &[Names], place: &Whereabouts) -> 
 /// Whether everything below a folder is read, and some of that is hidden.
 fn above_hidden(set: &RuleSet, reach: &Reach, all: &[Names]) -> Judgement {
     // A container may do anything with a folder that it gets.
-    let is_given =
-        reach.access == Access::Maybe && ["docker", "podman"].contains(&reach.by.as_str());
+    let givers = ["docker", "podman", "nerdctl", "docker-compose", "podman-compose"];
+    let is_given = reach.access == Access::Maybe && givers.contains(&reach.by.as_str());
     let is_used = reach.access == Access::Read || is_given;
     let is_whole = is_used && !reach.is_guess && reach.whole.is_some();
     let hit = set.zero_access.iter().find(|it| all.iter().any(|names| it.pattern.is_below(names)));

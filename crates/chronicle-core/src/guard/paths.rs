@@ -50,7 +50,9 @@ impl PathPattern {
         } else if rule.starts_with('/') {
             (Start::At(vec![Vec::new()]), rule)
         } else if rule == "." || rule.starts_with("./") {
-            (Start::At(vec![split(&place.project)]), &rule[1..])
+            // What it names in the person's own folder is the same file.
+            let all = std::iter::once(&place.project).chain(&place.origin);
+            (Start::At(all.map(|folder| split(folder)).collect()), &rule[1..])
         } else {
             (Start::Anywhere, rule)
         };
@@ -61,6 +63,31 @@ impl PathPattern {
             is_folder: rest.ends_with('/') && rest.len() > 1,
             is_alone,
         }
+    }
+
+    /// The rule, and if it names something in the person's own folder, the same for the copy that the worker works in.
+    pub(super) fn all(rule: &str, place: &Whereabouts) -> Vec<Self> {
+        let own = Self::new(rule, place);
+        let copy = own.in_copy(place);
+        std::iter::once(own).chain(copy).collect()
+    }
+
+    fn in_copy(&self, place: &Whereabouts) -> Option<Self> {
+        let Start::At(starts) = &self.start else { return None };
+        let project = split(&place.project);
+        if starts.contains(&project) {
+            return None;
+        }
+        let below = |start: &Vec<String>, origin: &String| {
+            let (whole, origin) = ([&start[..], &self.names[..]].concat(), split(origin));
+            let mut pairs = whole.iter().zip(&origin);
+            let is_in = whole.len() >= origin.len() && pairs.all(|(a, b)| name_fits(a, b, false));
+            is_in.then(|| whole[origin.len()..].to_vec())
+        };
+        let names = starts
+            .iter()
+            .find_map(|start| place.origin.iter().find_map(|origin| below(start, origin)))?;
+        Some(Self { start: Start::At(vec![project]), names, ..self.clone() })
     }
 
     /// True if a path is this, or lies below it.
@@ -168,6 +195,16 @@ impl Names {
     /// The whole path again.
     pub(super) fn text(&self) -> String {
         format!("/{}", self.parts.join("/"))
+    }
+
+    /// The paths in the person's own folder that a path in a copy of it stands for.
+    pub(super) fn in_origin(&self, place: &Whereabouts) -> impl Iterator<Item = String> {
+        let below = self.strip(&split(&place.project)).filter(|_| !place.origin.is_empty());
+        let below = below.map(|names| names.join("/"));
+        let all = below.into_iter().flat_map(|below| {
+            place.origin.iter().map(move |it| format!("{}/{below}", it.trim_end_matches('/')))
+        });
+        all.collect::<Vec<_>>().into_iter()
     }
 
     /// True if it is this path, below it, or above it.
@@ -354,7 +391,7 @@ mod tests {
             project: "/home/ann/proj".to_owned(),
             folder: "/home/ann/proj".to_owned(),
             homes: vec!["/home/ann".to_owned()],
-            own: Vec::new(),
+            ..Whereabouts::default()
         }
     }
 

@@ -87,7 +87,7 @@ mod tests {
 
     fn dotted(words: &[&str]) -> Option<String> {
         let words = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
-        with_a_dot(&Run { words })
+        with_a_dot(&Run::of(words))
     }
 
     #[test]

@@ -216,7 +216,7 @@ fn with(run: &Run, put: &[(usize, Vec<String>)]) -> Run {
             None => vec![word.clone()],
         }
     });
-    Run { words: words.collect() }
+    run.with(words.collect())
 }
 
 /// The words that a pattern spells, in order, without the program's name, and those that it spells in two parts.
@@ -307,7 +307,7 @@ mod tests {
         let is_it = |words: &[&str]| {
             let words: Vec<Word> = words.iter().map(|it| Word::Known((*it).to_owned())).collect();
             let at = words.len() - 1;
-            may_be_command(&Run { words }, at)
+            may_be_command(&Run::of(words), at)
         };
         for words in [&["kubectl", "?"][..], &["kubectl", "-n", "x", "?"], &["gh", "repo", "?"]] {
             assert!(is_it(words), "{words:?}");

@@ -1,6 +1,7 @@
 //! What no worker may do, whatever the rules say: change what guards it, or speak as a person.
 
 use super::facts::{Access, Run, Whereabouts, Word};
+use super::judgement::{RuleKind, RuleRef};
 use super::paths::Names;
 use super::texts::{git_command, told};
 use crate::definition::guard::Pattern;
@@ -70,12 +71,39 @@ const SHOWING: &[&str] = &[
 /// Options of Chronicle that take a value, before its command.
 const WITH_VALUE: &[&str] = &["-C", "--directory", "--project"];
 
+/// What protects a path, and why.
+pub(super) struct Guarded {
+    what: &'static str,
+    pub(super) why: String,
+}
+
+impl Guarded {
+    pub(super) fn rule(&self) -> RuleRef {
+        RuleRef::own(RuleKind::Protected, self.what)
+    }
+
+    /// True if it lies where the worker has no work at all.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.what != RUN_GUARD
+    }
+}
+
+const RUN_GUARD: &str = "what guards this run";
+
+/// What protects the files that guard a run.
+pub(super) fn run_guard() -> RuleRef {
+    RuleRef::own(RuleKind::Protected, RUN_GUARD)
+}
+
 /// Why a path may not be changed; `None` if it is not protected.
-pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Option<String> {
+pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Option<Guarded> {
+    if let Some(secluded) = secluded(path, place) {
+        return Some(secluded);
+    }
     let names = path.names();
     // A run of its own home has it below `.chronicle`: what the worker keeps there is its own, and guards nobody.
-    let own_home = place.homes.iter().find_map(|home| inside(names, home, &place.project));
-    let names = own_home.unwrap_or(names);
+    let own_home = place.homes.iter().find_map(|home| inside(names, home, place));
+    let names = own_home.unwrap_or_else(|| in_copy(path, place));
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let is_guard = GUARDS.iter().any(|guard| {
         names
@@ -90,13 +118,50 @@ pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Optio
         let is_inside = path.is_at_or_below(own) && !is_workplace(path, own, place);
         is_inside || removes && path.is_at_or_above(own)
     });
-    (is_guard || holds || above || own)
-        .then(|| format!("`{}` guards this run: no worker may change it", path.text()))
+    if is_guard || holds || above || own {
+        let why = format!("`{}` guards this run: no worker may change it", path.text());
+        return Some(Guarded { what: RUN_GUARD, why });
+    }
+    let is_origins = own_home.is_none() && !path.is_at_or_below(&place.project);
+    let is_in =
+        |origin: &String| path.is_at_or_below(origin) || removes && path.is_at_or_above(origin);
+    (is_origins && place.origin.iter().any(is_in)).then(|| Guarded {
+        what: "the project's own folder",
+        // What to do comes first: a long path may be cut.
+        why: format!(
+            "work in `{}`, your own folder: `{}` is the project's, which only a merge changes",
+            place.project,
+            path.text()
+        ),
+    })
+}
+
+/// Why a path may not even be looked at; `None` if it is not in the work of others.
+pub(super) fn secluded(path: &Names, place: &Whereabouts) -> Option<Guarded> {
+    let is_theirs = place.others.iter().any(|others| path.is_at_or_below(others));
+    // So is the way to the worker's own folder.
+    let is_own = path.is_at_or_below(&place.project) || path.is_at_or_above(&place.project);
+    let is_seen = place.seen.iter().any(|seen| path.is_at_or_below(seen));
+    (is_theirs && !is_own && !is_seen).then(|| Guarded {
+        what: "the work of others",
+        why: format!("`{}` is the work of others, and not of this step", path.text()),
+    })
+}
+
+/// The names that count of a path in a copy of the project: not those of the folders that Chronicle keeps copies in.
+fn in_copy<'n>(path: &'n Names, place: &Whereabouts) -> &'n [String] {
+    let names = path.names();
+    let is_copy = place.own.iter().any(|own| is_workplace(path, own, place));
+    let above = place.project.split('/').filter(|name| !name.is_empty()).count().saturating_sub(1);
+    if is_copy { names.get(above..).unwrap_or(names) } else { names }
 }
 
 /// The names below a home that lies in the project itself; `None` if the path is not in it.
-fn inside<'n>(names: &'n [String], home: &str, project: &str) -> Option<&'n [String]> {
-    if !home.starts_with(&format!("{}/.chronicle/", project.trim_end_matches('/'))) {
+fn inside<'n>(names: &'n [String], home: &str, place: &Whereabouts) -> Option<&'n [String]> {
+    let is_in = |project: &String| {
+        home.starts_with(&format!("{}/.chronicle/", project.trim_end_matches('/')))
+    };
+    if !is_in(&place.project) && !place.origin.iter().any(is_in) {
         return None;
     }
     let home: Vec<&str> = home.split('/').filter(|name| !name.is_empty()).collect();
@@ -341,7 +406,49 @@ mod tests {
             folder: "/state/trees/p".to_owned(),
             homes: vec!["/home/ann".to_owned()],
             own: vec!["/state".to_owned(), "/conf".to_owned()],
+            origin: vec!["/home/ann/p".to_owned()],
+            others: vec!["/state/trees".to_owned()],
+            seen: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_step_works_in_its_own_folder_alone() {
+        let why = |path: &str, access| {
+            guards(&relative(path), access, &place()).map(|guarded| guarded.what)
+        };
+        let tries = [
+            ("/home/ann/p/src/main.rs", Access::Write, Some("the project's own folder")),
+            ("/home/ann/p", Access::Delete, Some("the project's own folder")),
+            ("/home/ann", Access::Delete, Some("the project's own folder")),
+            ("/home/ann/p/.chronicle/runs/x", Access::Write, Some("what guards this run")),
+            ("/home/ann/p2/x", Access::Write, None),
+            ("/state/trees/q/x", Access::Write, Some("the work of others")),
+            ("/state/trees/p2", Access::Read, Some("the work of others")),
+            ("/state/trees/made", Access::Write, Some("the work of others")),
+            ("/state/trust.json", Access::Write, Some("what guards this run")),
+            ("/state/trees/p/x", Access::Write, None),
+        ];
+        for (path, access, expected) in tries {
+            assert_eq!(why(path, access), expected, "{path}");
+        }
+        // Its home lies in the project, and is its own.
+        let home = "/home/ann/p/.chronicle/runs/r/home".to_owned();
+        let isolated = Whereabouts { homes: vec![home.clone()], ..place() };
+        let file = relative(&format!("{home}/notes"));
+        assert!(guards(&file, Access::Write, &isolated).is_none());
+        // Where Chronicle keeps copies, names guard nothing; in the copy they do.
+        let odd = Whereabouts {
+            project: "/x/.config/chronicle/work/r/w1/p".to_owned(),
+            own: vec!["/x/.config/chronicle".to_owned()],
+            others: vec!["/x/.config/chronicle/work".to_owned()],
+            ..place()
+        };
+        let is = |path: &str| {
+            let path = format!("{}/{path}", odd.project);
+            guards(&relative(&path), Access::Write, &odd).is_some()
+        };
+        assert!(!is("src/main.rs") && is(".chronicle/rules.yaml") && is(".config/chronicle/x"));
     }
 
     #[test]
@@ -379,7 +486,7 @@ mod tests {
     fn persons_commands_are_known_in_any_wrapping() {
         let person = |words: &[&str]| {
             let words = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
-            match person_command(&Run { words }) {
+            match person_command(&Run::of(words)) {
                 Some(Person::Surely(_)) => "sure",
                 Some(Person::Perhaps(_)) => "perhaps",
                 None => "no",

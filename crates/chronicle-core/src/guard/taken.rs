@@ -82,10 +82,17 @@ pub(super) fn taken(command: &str, found: &acts::Acts) -> Acts {
 
 /// True if a text has a language look for parts in folders of the project, which it runs anyway.
 fn is_own_code(text: &str) -> bool {
-    let names = ["PYTHONPATH=", "NODE_PATH="];
+    let names = ["PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH"];
     let text = text.strip_prefix("export ").map_or(text, str::trim);
-    let Some(value) = names.iter().find_map(|name| text.strip_prefix(name)) else { return false };
+    let found = text.split_once('=').filter(|(name, _)| names.contains(name));
+    let Some((name, value)) = found else { return false };
+    // What it was before.
+    let value = value.replace(&format!("${{{name}:-}}"), "").replace(&format!("${{{name}}}"), "");
+    let before = format!("${name}");
     let is_own = |part: &str| {
+        if part == before {
+            return true;
+        }
         let rest = ["$PWD", "${PWD}", "$(pwd)", "."].iter().find_map(|it| part.strip_prefix(it));
         let rest = rest.unwrap_or(part);
         let is_plain = rest.chars().all(|it| it.is_alphanumeric() || "_-./".contains(it));
@@ -160,7 +167,7 @@ fn is_usual_path(text: &str) -> bool {
 }
 
 fn run(found: &ProgramRun) -> Run {
-    Run { words: found.words.iter().map(word).collect() }
+    Run { words: found.words.iter().map(word).collect(), sets: found.sets.clone() }
 }
 
 pub(super) fn folder(found: &CommandFolder) -> Folder {

@@ -105,6 +105,8 @@ pub(super) struct RunText {
     pub(super) text: String,
     /// What is only text in it, in order.
     told: Vec<Range<usize>>,
+    /// True if something was left out: what a rule wants not to be there may be just that.
+    is_cut: bool,
 }
 
 impl RunText {
@@ -125,7 +127,41 @@ impl RunText {
                 }
             }
         }
-        Self { text, told }
+        Self { text, told, is_cut: false }
+    }
+
+    /// A run with its program under the given name.
+    pub(super) fn of_words(run: &Run, program: &str) -> Self {
+        let rest = run.words.get(1..).unwrap_or_default();
+        let arguments = rest.iter().zip(told(run)).map(|(word, told)| (plain(word), told));
+        let words: Vec<(String, bool)> =
+            std::iter::once((program.to_owned(), false)).chain(arguments).collect();
+        Self::of(&words)
+    }
+
+    /// The same after variables that are set for it. A value of several words is a text, unless it is made of options.
+    pub(super) fn after(&self, sets: &[String]) -> Self {
+        let is_text = |set: &String| {
+            let value = set.split_once('=').map_or("", |(_, value)| value).trim();
+            value.contains(char::is_whitespace) && !value.starts_with('-')
+        };
+        let words: Vec<(String, bool)> =
+            sets.iter().map(|set| (set.clone(), is_text(set))).collect();
+        let Self { mut text, mut told, .. } = Self::of(&words);
+        text.push(' ');
+        told.extend(self.told.iter().map(|it| it.start + text.len()..it.end + text.len()));
+        text.push_str(&self.text);
+        Self { text, told, is_cut: self.is_cut }
+    }
+
+    /// The same, of which something was left out.
+    pub(super) fn into_cut(self) -> Self {
+        Self { is_cut: true, ..self }
+    }
+
+    /// True if what a rule wants not to be there may have been left out.
+    pub(super) fn may_lack(&self, pattern: &str) -> bool {
+        self.is_cut && pattern.contains("(?!")
     }
 
     /// A program in another language, after its interpreter's name.
@@ -136,7 +172,8 @@ impl RunText {
         if is_database(interpreter) {
             all.push(without_comments(code));
         }
-        let whole = |code| Self { text: format!("{interpreter} {code}"), told: Vec::new() };
+        let whole =
+            |code| Self { text: format!("{interpreter} {code}"), told: Vec::new(), is_cut: false };
         all.into_iter().map(whole).collect()
     }
 
@@ -172,34 +209,34 @@ impl RunText {
     }
 }
 
+/// Programs that run the file that they are given first.
+const INTERPRETERS: [&str; 14] = [
+    "sh", "bash", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "perl", "ruby",
+    "php", "bun",
+];
+
+/// True if what stands behind the options of a program is a script, or a text of a program.
+pub(super) fn is_interpreter(run: &Run) -> bool {
+    INTERPRETERS.contains(&run.program())
+}
+
 /// A script that a shell or an interpreter is given, as if it were started by itself.
 fn script_of(run: &Run) -> Option<Run> {
-    const INTERPRETERS: [&str; 14] = [
-        "sh", "bash", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "perl",
-        "ruby", "php", "bun",
-    ];
-    let is_interpreter = INTERPRETERS.contains(&run.program());
     let (at, script) = run.words.iter().enumerate().skip(1).find_map(|(at, word)| match word {
         Word::Known(text) if !text.starts_with('-') => Some((at, text)),
         Word::Known(_) | Word::Glob(_) | Word::Unknown { .. } => None,
     })?;
     // Behind an option it is a text or a value of that option, and no script.
-    let is_script = is_interpreter && at == 1 && !INTERPRETERS.contains(&script.as_str());
-    is_script.then(|| Run { words: run.words[at..].to_vec() })
+    let is_script = is_interpreter(run) && at == 1 && !INTERPRETERS.contains(&script.as_str());
+    is_script.then(|| run.with(run.words[at..].to_vec()))
 }
 
 /// Every line that says what a run does: as it is, and with its options in other usual spellings.
 pub(super) fn of_run(run: &Run, homes: &[String]) -> Vec<RunText> {
-    let Some((first, rest)) = run.words.split_first() else { return Vec::new() };
+    let Some(first) = run.words.first() else { return Vec::new() };
     let written = plain(first);
     let name = run.program();
-    let told = told(run);
-    let arguments = || rest.iter().zip(&told).map(|(word, told)| (plain(word), *told));
-    let with = |program: &str| {
-        let words: Vec<(String, bool)> =
-            std::iter::once((program.to_owned(), false)).chain(arguments()).collect();
-        RunText::of(&words)
-    };
+    let with = |program: &str| RunText::of_words(run, program);
     let mut all = vec![with(if name.is_empty() { &written } else { name })];
     if !name.is_empty() && written != name {
         all.push(with(&written));
@@ -211,18 +248,22 @@ pub(super) fn of_run(run: &Run, homes: &[String]) -> Vec<RunText> {
     if name == "git" && git_command(run) > 0 {
         let words = run.words.get(git_command(run) + 1..).unwrap_or_default();
         let words = std::iter::once(Word::Known(name.to_owned())).chain(words.iter().cloned());
-        all.extend(of_run(&Run { words: words.collect() }, homes));
+        all.extend(of_run(&run.with(words.collect()), homes));
     }
     if name == "gh" && options_of_gh(run) > 0 {
         let words = run.words.get(options_of_gh(run) + 1..).unwrap_or_default();
         let words = std::iter::once(Word::Known(name.to_owned())).chain(words.iter().cloned());
-        all.extend(of_run(&Run { words: words.collect() }, homes));
+        all.extend(of_run(&run.with(words.collect()), homes));
     }
     if let Some(from_home) = from_home(run, homes) {
         // Without homes, so that it is done once.
         all.extend(of_run(&from_home, &[]));
     }
-    all.extend(respelled(run).into_iter().map(|text| RunText { text, told: Vec::new() }));
+    all.extend(respelled(run).into_iter().map(|text| RunText {
+        text,
+        told: Vec::new(),
+        is_cut: false,
+    }));
     all
 }
 
@@ -244,10 +285,10 @@ fn from_home(run: &Run, homes: &[String]) -> Option<Run> {
         Word::Unknown { .. } => word.clone(),
     });
     let words = words.collect();
-    is_other.then_some(Run { words })
+    is_other.then(|| run.with(words))
 }
 
-fn plain(word: &Word) -> String {
+pub(super) fn plain(word: &Word) -> String {
     match word {
         Word::Known(text) | Word::Glob(text) => text.clone(),
         // Nobody knows what stands here. It is not left out, so that what follows stays an argument.
@@ -283,6 +324,11 @@ const HELPERS: [&str; 22] = [
     "heroku",
     "wrangler",
 ];
+
+/// True for a program whose arguments are only text.
+pub(super) fn only_tells(run: &Run) -> bool {
+    TELLERS.contains(&run.program())
+}
 
 /// True if a command only asks its program for help.
 pub(super) fn only_helps(run: &Run) -> bool {
@@ -482,7 +528,7 @@ pub(super) fn in_full(run: &Run, options: &[String], homes: &[String]) -> Vec<Ru
         let words = run.words.iter().zip(&all);
         let words = words
             .map(|(word, names)| names.get(at).or_else(|| names.last()).unwrap_or(word).clone());
-        of_run(&Run { words: words.collect() }, homes)
+        of_run(&run.with(words.collect()), homes)
     };
     (0..readings).flat_map(reading).collect()
 }
@@ -535,7 +581,7 @@ mod tests {
 
     fn run(words: &[&str]) -> Run {
         let words = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
-        Run { words }
+        Run::of(words)
     }
 
     fn is_text(words: &[&str], inner: &str, pattern: &str) -> bool {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::artifact_at;
 use super::template::Stand;
-use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
+use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId, Place};
 use crate::base::quote::list;
 use crate::definition::workflow::{CHANGED_FILES, Phase, Text, allowed_targets};
-use crate::state::{Attempt, State};
+use crate::state::{Attempt, Pool, State};
 use crate::words;
 
 /// Outcomes that a worker cannot send.
@@ -26,6 +26,9 @@ pub(super) fn as_before(
     });
     let leave = if attempt.intent.persona.is_some() {
         "Call the tool `signal_back` with `signal: complete` and a `summary`".to_owned()
+    } else if judged(state, attempt).is_some() {
+        "Call the tool `workflow_transition` with `outcome` (whose work you choose) and a `summary`"
+            .to_owned()
     } else {
         let targets = allowed_targets(phase);
         let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
@@ -40,6 +43,11 @@ pub(super) fn as_before(
          `workflow_status` tells them again.{whole}",
         shown_as(attempt)
     )
+}
+
+/// The race that the worker judges.
+fn judged<'s>(state: &'s State, attempt: &Attempt) -> Option<(&'s Place, &'s Pool)> {
+    state.judged_by(state.frames.get(&attempt.intent.place.frame())?)
 }
 
 /// How an agent displays Chronicle's tools, if it renames them.
@@ -61,6 +69,11 @@ pub(super) fn way_out(state: &State, attempt: &Attempt, phase: &Phase, stand: St
              found; then end your turn. You may also say `partially-complete`, `needs-user-input` or \
              `needs-role-followup`.{ours}"
         );
+    }
+    if let Some((_, pool)) = judged(state, attempt) {
+        let reminder = stand.text(Text::AdvanceReminder).unwrap_or_default();
+        let (leaves, ours) = (words::judge_leaves(pool), shown_as(attempt));
+        return format!("{leaves}{ours}\n{}{}\n\n{reminder}", demands(phase), beside(phase));
     }
     let targets = allowed_targets(phase);
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();

@@ -112,6 +112,9 @@ fn parts(
             3_000,
             11,
         ),
+        HandoverPart::text("Your step", parts::step(state, attempt), 6_000, 16),
+        HandoverPart::text("The race that you judge", parts::race(state, attempt), 12_000, 17),
+        HandoverPart::text("The plan", parts::plan(state, attempt), 6_000, 16),
         HandoverPart::text("Task", task, 6_000, 9),
         HandoverPart::text("Your role", role(state, attempt, phase, stand), 3_000, 12),
         HandoverPart::text("Your phase", where_it_is(phase, state, stand, attempt), 2_000, 20),
@@ -205,7 +208,7 @@ fn where_it_is(phase: &Phase, state: &State, stand: Stand<'_>, attempt: &Attempt
         intent.attempt, intent.try_number
     );
     text.push_str(&who_is_there(state, phase));
-    for crumb in words::breadcrumbs(state) {
+    for crumb in words::breadcrumbs_to(state, &intent.place) {
         let frame = crumb.frame.as_str();
         let within =
             if frame.is_empty() { "The way".to_owned() } else { format!("Within `{frame}`") };

@@ -25,7 +25,7 @@ const ALL: usize = usize::MAX;
 
 /// What follows the instructions for leaving, in order. Findings are the last thing to be cut.
 pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<HandoverPart> {
-    let snapshot = &state.snapshot;
+    let snapshot = state.snapshot_at(&attempt.intent.place.frame());
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let list = |title, entries: &Vec<String>, rank| {
         HandoverPart::list(title, each_cited(entries), Keeps::Last, ALL, 300, rank)
@@ -84,6 +84,29 @@ fn frame<'a>(state: &'a State, attempt: &Attempt) -> Option<&'a Frame> {
 pub(super) fn task(state: &State, attempt: &Attempt) -> String {
     let task = frame(state, attempt).and_then(|frame| frame.task.as_deref());
     cited(task.unwrap_or_default(), "")
+}
+
+/// The step of a pool that it works on.
+pub(super) fn step(state: &State, attempt: &Attempt) -> String {
+    let step = state.step_at(&attempt.intent.place.frame());
+    step.map_or_else(String::new, |(_, pool, step)| words::step_told(pool, step))
+}
+
+/// Those among whom it chooses.
+pub(super) fn race(state: &State, attempt: &Attempt) -> String {
+    let judged = frame(state, attempt).and_then(|frame| state.judged_by(frame));
+    judged.map_or_else(String::new, |(place, pool)| words::race_told(state, place, pool))
+}
+
+/// How to plan, or the plan that it may change.
+pub(super) fn plan(state: &State, attempt: &Attempt) -> String {
+    if let Some((place, pool)) = state.replans(attempt) {
+        return words::plan_told(place, pool);
+    }
+    let phase = state.phase_at(&attempt.intent.place);
+    let plans = phase.is_some_and(|phase| phase.produces.is_some());
+    let is_own = attempt.intent.persona.is_none() && attempt.intent.chore.is_none();
+    if plans && is_own { words::HOW_TO_PLAN.to_owned() } else { String::new() }
 }
 
 /// What the worker that asked for help needs.

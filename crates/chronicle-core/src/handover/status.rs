@@ -23,7 +23,7 @@ pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
     let targets = state.phase_at(place).map(allowed_targets).unwrap_or_default();
     let targets: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let crumbs: Vec<String> =
-        words::breadcrumbs(state).into_iter().map(|crumb| crumb.text).collect();
+        words::breadcrumbs_to(state, place).into_iter().map(|crumb| crumb.text).collect();
     let way = match &attempt.intent.persona {
         Some(persona) => format!(
             "You help as `{persona}`: when you are done, call `signal_back` with `complete`."
@@ -38,13 +38,19 @@ pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
         state.started_at,
         crumbs.join("\n"),
         roles(state, attempt),
-        words::carried(&state.snapshot),
+        words::carried(&state.snapshot_at(&place.frame())),
         words::spent(&state.usage),
         transitions(state),
-        work(state, attempt),
+        plan(state, attempt) + &work(state, attempt),
         rest_of(state, attempt),
     );
     text.trim_end().to_owned()
+}
+
+/// The plan that it may change, as it is now.
+fn plan(state: &State, attempt: &Attempt) -> String {
+    let plan = state.replans(attempt).map(|(place, pool)| words::plan_told(place, pool));
+    plan.map_or_else(String::new, |plan| format!("{}\n", bounded(&plan, PART_MAX)))
 }
 
 /// The personas of the run, and the profiles that the phase has for sub-agents.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{AttemptId, FolderId, FramePath, GateId, Place};
+use crate::base::ids::{AttemptId, FolderId, FramePath, GateId, Place, StepId};
 
 /// Most anomalies that are kept: one is enough to know.
 pub(super) const ANOMALIES_MAX: usize = 8;
@@ -43,4 +43,10 @@ pub enum Impossible {
     Undo(FolderId),
     /// A phase that is left although its frame is at another one.
     Left(Place),
+    /// A pool that was never entered, or was left.
+    Pool(Place),
+    /// A step that its pool does not have.
+    Step(Place, StepId),
+    /// A work folder that the run does not have.
+    Folder(u32),
 }

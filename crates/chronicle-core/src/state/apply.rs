@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::anomaly::{ANOMALIES_MAX, Anomaly, Impossible};
+use super::apart::Apart;
 use super::gate::Spoken;
 use super::{
     Attempt, Commands, Departure, Facts, Frame, Note, Stage, Status, Visit, WayOut, number, v1,
@@ -53,28 +54,30 @@ impl Facts {
     fn take_in(&mut self, cause: Cause, at: Millis, event: &Event) {
         // One arm per event and no wildcard: a new event does not compile until somebody has decided what it changes.
         match event {
-            Event::RunStarted(run) => self.start_run(at, run),
+            Event::RunStarted(run) => self.start_run(cause, at, run),
             Event::SupervisorStarted(supervisor) => self.take_over(cause, supervisor),
             Event::TailSetAside { .. } | Event::LedgerRepaired(_) => {}
             Event::RunTitled { title, .. } => {
                 self.title = Some(title.clone()).filter(|title| !title.is_empty());
             }
             Event::RunPaused { reason } => self.paused = Some(reason.clone()),
-            Event::RunResumed => self.paused = None,
+            Event::RunResumed => self.resume(cause),
             Event::RunFailed { reason } => self.end_run(cause, RunEnd::Failed(reason)),
             Event::RunCancelled { reason } => self.end_run(cause, RunEnd::Cancelled(reason)),
             Event::RunDone => self.end_run(cause, RunEnd::Done),
             Event::FrameEntered(entered) => self.enter_frame(entered),
             Event::PhaseEntered { place } => self.enter_phase(at, place),
-            Event::EdgeTaken(edge) => self.take_edge(edge),
-            Event::Rewound { carried, .. } => self.rewind(at, carried),
+            Event::EdgeTaken(edge) => self.take_edge(cause, edge),
+            Event::Rewound { carried, .. } => self.rewind(cause, at, carried),
             Event::FrameEnded { frame, outcome, summary } => {
-                self.end_frame(frame, outcome, summary);
+                self.end_frame(cause, frame, outcome, summary);
             }
             Event::AttemptStarted(intent) => self.start_attempt(cause, at, intent),
             Event::SessionOpened { attempt, session } => self.open_session(*attempt, session),
             Event::GuardUnproven { attempt, why } => self.work_unproven(*attempt, why),
             Event::AttemptRewalled(rewalled) => self.rewall(rewalled),
+            Event::RoomAwaited(awaited) => self.await_room(cause, awaited),
+            Event::RoomTaken { attempt } => self.take_room(at, *attempt),
             Event::WallHit { attempt, .. } => self.hit_wall(*attempt),
             Event::ToolCalled(called) => self.call_tool(cause, at, called),
             Event::ToolEnded { attempt, call, goes_on: true, active_ms, .. } => {
@@ -119,6 +122,25 @@ impl Facts {
             Event::TreeMissed { moment, folder, why } => self.miss_tree(*moment, *folder, why),
             Event::UndoStarted(undo) => self.begin_undo(cause, undo),
             Event::UndoEnded(restored) => self.end_undo(restored),
+            Event::PoolEntered { place } => self.enter_pool(cause, place),
+            Event::PoolPlanned(planned) => self.plan_pool(planned),
+            Event::StepsUnread { place, why } => self.unread_steps(place, why),
+            Event::PlanMade(made) => self.make_plan(made),
+            Event::SlotTaken(taken) => self.take_slot(cause, taken),
+            Event::SlotFreed(freed) => self.free_slot(freed),
+            Event::StepAsked(asked) => self.ask_step(asked),
+            Event::StepSettled(settled) => self.settle_step(settled),
+            Event::RaceDecided(decided) => self.decide_race(decided),
+            Event::PoolEnded { place, outcome, summary } => self.end_pool(place, outcome, summary),
+            Event::FolderMade(made) => self.make_folder(made),
+            Event::FolderLost { folder } => self.lose_folder(cause, *folder),
+            Event::FolderFailed { folder, why } => self.fail_folder(*folder, why),
+            Event::FolderDropped { folder, error } => self.drop_folder(*folder, error.as_ref()),
+            Event::MergeBegan(began) => self.begin_merge(cause, began),
+            Event::MergePlanned(planned) => self.plan_merge(cause, planned),
+            Event::MergeWritten(written) => self.write_merge(cause, written),
+            Event::RunMergeBegan(began) => self.begin_own_merge(cause, began),
+            Event::WorkDropped { .. } => self.drop_work(cause),
             Event::GateOpened(opened) => self.open_gate(cause, at, opened),
             Event::GateAnswered { gate, answer, who, note, agent, from } => {
                 self.answer_gate(cause, at, *gate, answer, &Spoken { who, note, agent, from });
@@ -141,11 +163,17 @@ impl Facts {
         }
     }
 
-    fn start_run(&mut self, at: Millis, run: &Arc<RunStarted>) {
+    fn start_run(&mut self, cause: Cause, at: Millis, run: &Arc<RunStarted>) {
         (self.run, self.started_at) = (Some(Arc::clone(run)), at);
+        self.apart = run.apart.then(|| Box::new(Apart::new(cause)));
         if let Some(carried) = &run.carried {
             self.enter_carried(at, carried);
         }
+    }
+
+    fn resume(&mut self, cause: Cause) {
+        self.paused = None;
+        self.try_own_again(cause);
     }
 
     fn end_run(&mut self, cause: Cause, end: RunEnd<'_>) {
@@ -174,9 +202,19 @@ impl Facts {
         // A phase inside may continue in the session of the phase before it outside.
         let before = outer.and_then(|outer| outer.before.clone());
         let folder = outer.map_or(FolderId::Project, |outer| outer.folder);
+        let of_step = at.as_ref().zip(entered.step.as_ref());
+        let of_step = of_step.and_then(|(at, step)| self.pools.get(at)?.step(step));
+        // A step has a folder, a session and a task of its own.
+        let (before, folder, task) = match of_step {
+            Some(step) => (step.before.clone(), step.folder.unwrap_or_default(), step.task.clone()),
+            None => (before, folder, None),
+        };
         let frame = Frame::new(path.clone(), &entered.workflow, initial);
-        let frame = Frame { at, step: entered.step.clone(), folder, before, ..frame };
+        let frame = Frame { at, task, step: entered.step.clone(), folder, before, ..frame };
         self.frames.insert(path.clone(), frame);
+        if let Some((place, step)) = entered.at.as_ref().zip(entered.step.as_ref()) {
+            self.begin_step(place, step);
+        }
     }
 
     pub(super) fn enter_phase(&mut self, at: Millis, place: &Place) {
@@ -185,6 +223,10 @@ impl Facts {
             frame.stage = Stage::Entered { approved: false };
             frame.begin_visit();
         });
+        if self.phase_at(place).is_some_and(|phase| phase.produces.is_some()) {
+            // Whoever plans here plans anew.
+            self.change_frame(&place.frame(), |frame| frame.plan = None);
+        }
         self.begin_visit(at, place);
     }
 
@@ -207,7 +249,7 @@ impl Facts {
         self.forget_visits();
     }
 
-    fn take_edge(&mut self, taken: &EdgeTaken) {
+    fn take_edge(&mut self, cause: Cause, taken: &EdgeTaken) {
         let place = taken.frame.place(&taken.from);
         if self.frames.get(&taken.frame).is_some_and(|frame| frame.phase != taken.from) {
             // A defect, or not written by us. Applied all the same, it would leave a phase that the frame is not at.
@@ -221,6 +263,7 @@ impl Facts {
         };
         // Frames inside the phase that is left go with it, whatever they were doing.
         self.frames.retain(|path, _| !path.is_within(&below));
+        self.leave_pools(cause, &below);
         let is_watched = self.phase_at(&place).is_some_and(|it| it.limits.loops.progress.is_some());
         self.change_frame(&taken.frame, |frame| {
             frame.count_move(&taken.from, &taken.to);
@@ -270,7 +313,7 @@ impl Facts {
         }
     }
 
-    fn end_frame(&mut self, path: &FramePath, outcome: &Outcome, summary: &str) {
+    fn end_frame(&mut self, cause: Cause, path: &FramePath, outcome: &Outcome, summary: &str) {
         let at = self.frames.get(path).and_then(|frame| frame.at.clone());
         let Some(at) = at else {
             // The root frame stays: views show where the run ended.
@@ -278,7 +321,15 @@ impl Facts {
         };
         // What nobody was told yet moves out with the frame: a note must reach the next worker, wherever that is.
         let Some(inner) = self.frames.remove(path) else { return };
+        if inner.step.is_some() {
+            return self.end_step_frame(cause, inner, outcome, summary);
+        }
+        if self.judged_by(&inner).is_some() {
+            return self.end_judge(inner, summary);
+        }
         self.change_frame(&at.frame(), |frame| {
+            // The pool after a phase that is a workflow has the plan that was made inside.
+            frame.plan = inner.plan.or_else(|| frame.plan.take());
             // The next phase may continue in the session of the last one inside.
             frame.before = inner.before;
             frame.notes.extend(inner.notes.into_iter().filter(|note| note.told.is_none()));

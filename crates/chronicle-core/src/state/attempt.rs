@@ -15,6 +15,7 @@ use crate::base::limits::{ANSWERS_MAX, PARTIAL_MAX, bounded};
 use crate::base::shell;
 use crate::base::time::Millis;
 use crate::base::usage::{Scope, Usage};
+use crate::event::room::RoomLimit;
 use crate::event::signal::is_ours;
 use crate::event::trees::Changes;
 use crate::event::{
@@ -29,7 +30,7 @@ pub struct Attempt {
     pub intent: AttemptStarted,
     /// The event that made it due.
     pub cause: Cause,
-    /// Time of the line that started it.
+    /// Time of the line that started it, or gave it room.
     pub started_at: Millis,
     /// True once the agent itself has named its session.
     pub session_seen: bool,
@@ -71,6 +72,9 @@ pub struct Attempt {
     /// Number of finished `verify` or `cleanup` commands.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chores_done: u32,
+    /// The limit that it waits for before it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomLimit>,
     /// How often a wall stopped something that it tried.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wall_hits: u32,
@@ -134,6 +138,11 @@ impl Attempt {
     /// The allowed call that the worker has waited for longest. While there is one, silence is no sign of being stuck.
     pub(crate) fn open_call(&self) -> Option<&OpenCall> {
         self.calls.iter().find(|open| open.verdict == Verdict::Allowed && !open.in_background)
+    }
+
+    /// True if it neither leaves nor is being stopped for a limit.
+    pub(crate) fn stays(&self) -> bool {
+        self.stop.is_none() && !self.is_leaving()
     }
 
     /// True if a signal that ends its turn was accepted.
@@ -222,6 +231,7 @@ impl Facts {
             quota_until: None,
             retry_after_ms: None,
             chores_done: 0,
+            room: None,
             wall_hits: 0,
             wall_told: false,
             hands: Hands::default(),

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::{Departure, EdgeCount, Facts, Frame, Note, Stage, v1};
-use crate::base::ids::{DONE, FramePath, Outcome, PhaseId, Place, REWOUND};
+use crate::base::ids::{Cause, DONE, FramePath, Outcome, PhaseId, Place, REWOUND};
 use crate::base::time::Millis;
 use crate::event::carried::{Carried, CarriedEdge, CarriedFrame, CarriedVisit};
 
 impl Facts {
     /// The current position; whatever is in progress would begin again there.
     pub fn carried(&self) -> Carried {
-        let frames = self.frames.values();
+        // A pool begins again as a whole: where its steps were is no part of a position.
+        let frames = self.frames.values().filter(|frame| self.step_at(&frame.path).is_none());
         Carried {
-            frames: frames.clone().map(Frame::carried).collect(),
+            frames: frames.clone().map(|frame| self.carried_frame(frame)).collect(),
             snapshot: (*self.snapshot).clone(),
             edges: frames.flat_map(Frame::carried_edges).collect(),
             visits: Vec::new(),
@@ -20,10 +21,11 @@ impl Facts {
     }
 
     /// Moves to a position. Everything open is closed first, and spending stays.
-    pub(super) fn rewind(&mut self, at: Millis, carried: &Carried) {
+    pub(super) fn rewind(&mut self, cause: Cause, at: Millis, carried: &Carried) {
         // Worked out before the frames are replaced: what they would have put away is still to be put away.
         let behind = self.left_behind_all();
         self.leave_all(carried.phase());
+        self.leave_pools(cause, &FramePath::root());
         self.enter_carried(at, carried);
         if let Some(frame) = carried.innermost().filter(|_| !behind.is_empty()) {
             self.change_frame(&frame.frame, |frame| frame.behind = behind);
@@ -52,6 +54,7 @@ impl Facts {
                 task: it.task.clone(),
                 summary: it.summary.clone(),
                 said: it.said.clone(),
+                plan: it.plan.as_deref().cloned().map(Arc::new),
                 notes: notes(&it.frame),
                 ..Frame::new(it.frame.clone(), &it.workflow, it.phase.clone())
             };
@@ -72,6 +75,11 @@ impl Facts {
             self.enter_phase(at, &it.frame.place(&it.phase));
             self.change_frame(&it.frame, Frame::go_inside);
         }
+    }
+
+    fn carried_frame(&self, frame: &Frame) -> CarriedFrame {
+        let is_pool = self.pools.contains_key(&frame.place());
+        CarriedFrame { inside: frame.stage == Stage::Inside && !is_pool, ..frame.carried() }
     }
 
     /// Closes every open visit.
@@ -101,10 +109,11 @@ impl Frame {
             folder: self.folder,
             workflow: self.workflow.clone(),
             phase,
-            inside: self.stage == Stage::Inside,
+            inside: false,
             task: self.task.clone(),
             summary: self.summary.clone(),
             said: self.said.clone(),
+            plan: self.plan.as_deref().cloned().map(Box::new),
         }
     }
 

@@ -19,7 +19,13 @@ impl Facts {
             Effect::of_run(wait.cause, Action::WaitUntil { attempt, until })
         });
         let attempts = self.live_attempts().flat_map(|attempt| self.due_for(attempt));
-        attempts.chain(waits).chain(self.due_trees()).chain(self.due_notices()).collect()
+        attempts
+            .chain(waits)
+            .chain(self.due_trees())
+            .chain(self.due_in_pools(rests))
+            .chain(self.due_apart(rests))
+            .chain(self.due_notices())
+            .collect()
     }
 
     /// Notices are due even while the run rests, and after its end.
@@ -34,11 +40,19 @@ impl Facts {
             // Nothing else is due for an attempt that is being stopped: timers and messages would only be noise on its way out.
             return vec![attempt.effect(attempt.cause, Action::StopAttempt(id))];
         }
+        let run = attempt.effect(attempt.cause, Action::RunAttempt(id));
+        if attempt.awaits_room() {
+            // It has not begun: none of its time passes, and its files are recorded once it has room.
+            return vec![run];
+        }
+        if self.awaits_folder(attempt.intent.folder) {
+            // Its folder was removed and is made again: nobody works, and nothing is recorded, before that.
+            return Vec::new();
+        }
         if let Some(cause) = self.trees.before.get(&id) {
             // The files before come first. A worker that had begun already could have changed them.
             return vec![Effect::of_run(*cause, Action::RecordTree(Moment::Before(id)))];
         }
-        let run = attempt.effect(attempt.cause, Action::RunAttempt(id));
         std::iter::once(run)
             .chain(self.timer_of(attempt))
             .chain(self.budget_timer_of(attempt))
@@ -55,6 +69,8 @@ impl Facts {
         let id = attempt.intent.attempt;
         // Who is leaving would not read it any more; the next worker gets it in its handover.
         let hears = !attempt.is_leaving() && attempt.intent.agent != SHELL;
+        // Nor who has no slot: told now, it would work beside those who have them.
+        let hears = hears && !self.lacks_slot(&attempt.intent.place.frame());
         let is_answered = |gate: &GateId| self.gate(*gate).is_some_and(|it| it.answered.is_some());
         let answers = attempt.asking.iter().map(|(_, gate)| *gate).filter(is_answered);
         let frame = self.frames.get(&attempt.intent.place.frame());
@@ -74,7 +90,9 @@ impl Facts {
             let is_ruled = || self.ruling_on(attempt, held).is_some();
             held.verdict.is_some() || attempt.is_leaving() || is_ruled()
         };
-        let decided = attempt.held.iter().filter(is_decided).map(|held| held.gate);
+        let may_go_on = attempt.is_leaving() || !self.lacks_slot(&attempt.intent.place.frame());
+        let decided = attempt.held.iter().filter(move |_| may_go_on).filter(is_decided);
+        let decided = decided.map(|held| held.gate);
         decided.map(move |gate| {
             attempt.effect(attempt.cause, Action::Tell(id, Message::Verdict(gate)))
         })

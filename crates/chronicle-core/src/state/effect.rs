@@ -57,6 +57,16 @@ pub enum Action {
     RecordTree(Moment),
     /// Restore the project's files. Repeated after a restart.
     RestoreTree,
+    /// Read the steps of a pool from their file. Repeated after a restart.
+    ReadSteps,
+    /// Make a work folder, by its number. Repeated after a restart.
+    MakeFolder(u32),
+    /// Remove a work folder. Repeated after a restart.
+    DropFolder(u32),
+    /// Work out what the merge of a work folder would do. Repeated after a restart.
+    PlanMerge(u32),
+    /// Write the files of a merge, into the project or into the work folder. Repeated after a restart.
+    WriteMerge(u32),
     /// Notify people. Not repeated after a restart.
     Notify(About),
 }

@@ -10,10 +10,14 @@ use crate::base::ids::{AttemptId, SessionId};
 use crate::base::limits::{HANDOVER_SUMMARIES_MAX, KEPT_MAX};
 
 impl Facts {
-    /// Keeps live attempts, and those whose end a frame has not handled yet.
+    /// Keeps live attempts, those whose end a frame has not handled yet, and those whose changes are still being recorded: in a pool,
+    /// many others may end meanwhile.
     pub(super) fn forget_attempts(&mut self) {
-        let frames = &self.frames;
-        let is_awaited = |id| frames.values().any(|frame| frame.stage.attempt() == Some(id));
+        let (frames, after) = (&self.frames, &self.trees.after);
+        let is_awaited = |id| {
+            after.contains_key(&id)
+                || frames.values().any(|frame| frame.stage.attempt() == Some(id))
+        };
         // The limit holds for ended ones only: what is needed stays, however many there are.
         self.attempts.forget(KEPT_MAX, |_, attempt| {
             // An attempt whose end still decides what follows must be known, however old it is.

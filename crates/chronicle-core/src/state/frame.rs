@@ -1,5 +1,7 @@
 //! Frames: where a run is inside one workflow.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
@@ -15,6 +17,7 @@ use crate::base::ids::{
     StepId,
 };
 use crate::base::limits::{REPEAT_INPUT_MAX, REPEATS_KEPT_MAX, bounded};
+use crate::event::pool::Plan;
 use crate::event::{Break, CallSum, CrashClass, End, FollowUp, Issues, LeftPhase, ToolCalled, Why};
 
 /// A workflow in progress. Sub-workflows have frames of their own, named after the place that runs them.
@@ -93,6 +96,9 @@ pub struct Frame {
     /// Last message of this phase's worker, in a chain, until the phase is left.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_here: String,
+    /// Steps that a worker planned for the pool that comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Arc<Plan>>,
 }
 
 /// A phase that was left without its cleanup, and the commands that are still to run for it.
@@ -487,6 +493,7 @@ impl Frame {
             cleaned: false,
             sent: None,
             said_here: String::new(),
+            plan: None,
         }
     }
 

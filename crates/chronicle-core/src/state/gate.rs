@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::anomaly::Impossible;
 use super::stages::{answered, checked};
-use super::{Check, Facts, Stage, number};
+use super::{Check, Facts, Frame, Stage, number};
 use crate::base::ids::{Cause, GateId, Outcome, REJECTED};
 use crate::base::time::Millis;
 use crate::event::notice::About;
@@ -53,6 +53,11 @@ impl Facts {
             Gate { opened: opened.clone(), at, answered: None, note: String::new(), told: false };
         self.gates.push(gate);
         self.forget_gates();
+        if self.concerns_own(opened) {
+            self.ask_at_own(Some(opened.gate));
+            // The run is over: no frame of it is held.
+            return self.owe(cause, About::Gate(opened.gate));
+        }
         let is_call = opened.gate_kind == GateKind::Permission;
         // A call that waits is held by an event of its own: another attempt may wait at the same gate later.
         if let Some(asker) = opened.asker.as_ref().filter(|_| !is_call) {
@@ -60,6 +65,11 @@ impl Facts {
                 attempt.asking.push((asker.request.clone(), opened.gate));
                 attempt.cancel_asked = false;
             });
+        }
+        if let Some(step) = &opened.step {
+            self.ask_at_step(&opened.place, step, opened.gate);
+            // Only that step waits, so no frame is held.
+            return self.owe(cause, About::Gate(opened.gate));
         }
         self.change_frame(&opened.place.frame(), |frame| {
             if opened.gate_kind == GateKind::Question {
@@ -96,6 +106,9 @@ impl Facts {
         gate.answered = Some((answer.clone(), who.to_owned(), at));
         note.clone_into(&mut gate.note);
         let (frame, opened) = (gate.opened.place.frame(), gate.opened.clone());
+        if self.concerns_own(&opened) {
+            return self.ask_at_own(None);
+        }
         if opened.gate_kind == GateKind::Permission {
             self.rule(&opened, answer, who, note);
             if *answer != GateAnswer::Withdrawn {
@@ -103,6 +116,9 @@ impl Facts {
             }
             // No frame was held by it, and its phase may be left by now.
             return;
+        }
+        if let Some(step) = &opened.step {
+            return self.answer_at_step(&opened, step, answer);
         }
         if *answer == GateAnswer::Withdrawn {
             self.forget_question(&opened);
@@ -133,19 +149,26 @@ impl Facts {
                 _ => answered(*held, &opened, answer, note),
             };
             if *answer == GateAnswer::Retry {
-                let counters = &mut frame.worker.counters;
-                // What `renew` below leaves alone. A person who asks for another try gives the whole allowance again.
-                (counters.continuations, counters.unverified) = (0, 0);
-                // Whoever asks for another try wants the first agent again, or the one that they name.
-                frame.worker.fallback = None;
-                frame.worker.begins_with = *from;
-                // A choice that they made before at this visit stays, unless they name another.
-                frame.agent = agent.clone().or_else(|| frame.agent.take());
+                frame.begin_again(agent.as_ref(), *from);
             }
         });
         // A worker that takes its question back must not renew its own allowance that way.
         if *answer != GateAnswer::Withdrawn {
             self.renew(cause, &opened.place);
         }
+    }
+}
+
+impl Frame {
+    /// A person asks for another try, perhaps with another agent or from another command.
+    fn begin_again(&mut self, agent: Option<&String>, from: Option<u32>) {
+        let counters = &mut self.worker.counters;
+        // What `renew` leaves alone. A person who asks for another try gives the whole allowance again.
+        (counters.continuations, counters.unverified) = (0, 0);
+        // Whoever asks for another try wants the first agent again, or the one that they name.
+        self.worker.fallback = None;
+        self.worker.begins_with = from;
+        // A choice that they made before at this visit stays, unless they name another.
+        self.agent = agent.cloned().or_else(|| self.agent.take());
     }
 }

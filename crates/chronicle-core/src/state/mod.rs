@@ -9,6 +9,7 @@
 //! Start reading at `frame.rs`, then `apply.rs` and `due.rs`.
 
 mod anomaly;
+mod apart;
 mod apply;
 mod attempt;
 pub mod budget;
@@ -27,10 +28,14 @@ mod gate;
 mod hands;
 mod list;
 mod loops;
+mod merge;
 mod notice;
 mod permission;
+mod pool;
 mod progress;
 mod proof;
+mod race;
+mod room;
 mod said;
 mod sent;
 mod stages;
@@ -42,6 +47,7 @@ mod v1;
 mod v1_calls;
 mod wait;
 mod walls;
+mod work;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +57,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
+pub use apart::{Apart, OWN_FOLDER, WorkFate};
 pub use attempt::{Answered, Attempt, OpenCall, Unworded};
 pub use evidence::Unmet;
 pub use facts::{Commands, Did, OpenCommand, Ran, Remark};
@@ -63,15 +70,21 @@ pub use gate::Gate;
 pub use hands::{Hands, Stretch};
 pub use list::List;
 pub use loops::Rounds;
+pub use merge::{MergeStage, Merging};
 pub use notice::{Notices, Owed};
 pub use permission::{Grant, Held, Permissions, Refusal, Ruling};
+pub(crate) use pool::StepWork;
+pub use pool::{Leaving, Pool, PoolStep, StepStage};
 pub use progress::Progress;
 pub use proof::UnprovenGuard;
+pub use race::{Decided, JudgeSaid, Race};
 pub use sent::Sent;
 pub use status::{Standing, Status};
 pub use stopping::Stopping;
 pub use tally::Tally;
 pub use trees::{FolderTrees, RunTrees, Undo};
+pub(crate) use work::works_apart;
+pub use work::{FolderStage, WorkFolder};
 
 use self::budget::Budgets;
 use crate::base::ids::{
@@ -158,6 +171,18 @@ pub struct Facts {
     /// What is known of the project's files.
     #[serde(default)]
     pub trees: RunTrees,
+    /// Pools that are entered and not left, by the phase that each is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pools: BTreeMap<Place, Arc<Pool>>,
+    /// Work folders that are wanted or there, by their numbers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub works: BTreeMap<u32, WorkFolder>,
+    /// The folder of a run that works apart; `None` for one that works in the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Box<Apart>>,
+    /// Number of work folders so far.
+    #[serde(default, skip_serializing_if = "frame::is_zero")]
+    pub folders: u32,
     /// Raises and warnings of budgets.
     #[serde(default, skip_serializing_if = "Budgets::is_empty")]
     pub budgets: Budgets,
@@ -223,9 +248,15 @@ pub struct Departure {
 impl Facts {
     /// True if a worker waits for a person's answer.
     pub fn is_asking(&self, attempt: &Attempt) -> bool {
+        // An answer is not told before the step has a slot again: until then its worker waits as it did.
+        self.asks_person(attempt)
+            || (attempt.stays() && self.lacks_slot(&attempt.intent.place.frame()))
+    }
+
+    /// True if a person has not answered it yet.
+    pub(crate) fn asks_person(&self, attempt: &Attempt) -> bool {
         // A question of a worker that is on its way out will not be heard by it, so the run does not wait for the answer.
-        let stays = attempt.stop.is_none() && !attempt.is_leaving();
-        stays && (self.has_asked(attempt) || self.undecided(attempt).next().is_some())
+        attempt.stays() && (self.has_asked(attempt) || self.undecided(attempt).next().is_some())
     }
 
     /// True if a question of a worker is open, as opposed to a call that waits for leave.

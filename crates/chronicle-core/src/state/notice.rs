@@ -38,9 +38,9 @@ impl Notices {
 }
 
 impl Facts {
-    /// True if a notice is being sent or is due.
+    /// True if a notice is being sent or is due, or a folder is being removed: what is left to do after the end.
     pub fn owes(&self) -> bool {
-        !self.notices.owed.is_empty()
+        !self.notices.owed.is_empty() || self.is_leaving_folders()
     }
 
     /// Records a new supervisor. A run that needed people before it was driven notifies them now.

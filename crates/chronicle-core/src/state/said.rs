@@ -50,9 +50,14 @@ impl Facts {
         answer: &str,
         update: &SnapshotUpdate,
     ) {
+        let frame = self.attempt(id).map(|attempt| attempt.intent.place.frame());
         // Looked at before merging. Saying the same again is not progress.
-        let is_new = self.snapshot.gains(update);
-        Arc::make_mut(&mut self.snapshot).merge(update);
+        let before =
+            frame.as_ref().map_or_else(|| Arc::clone(&self.snapshot), |it| self.snapshot_at(it));
+        let is_new = before.gains(update);
+        if !frame.is_some_and(|frame| self.add_to_layer(&frame, update)) {
+            Arc::make_mut(&mut self.snapshot).merge(update);
+        }
         let answered = Answered::kept(answer, Unworded::Snapshot);
         self.change(id, |attempt| attempt.remember(request, answered));
         if is_new {
@@ -62,8 +67,9 @@ impl Facts {
 
     /// Keeps what a worker that timed out had said, if there is room.
     pub(super) fn keep_partial(&mut self, ended: &AttemptEnded) {
-        let place = self.attempt(ended.attempt).map(|attempt| &attempt.intent.place);
-        let Some(phase) = place.and_then(|place| self.phase_at(place)) else { return };
+        let place = self.attempt(ended.attempt).map(|attempt| attempt.intent.place.clone());
+        let Some(place) = place else { return };
+        let Some(phase) = self.phase_at(&place) else { return };
         let finding = match ended.partial.as_str() {
             "" => v1::partial(phase, ended),
             kept => Some(kept.to_owned()),
@@ -72,7 +78,8 @@ impl Facts {
         let findings = vec![finding];
         let update = SnapshotUpdate { findings, ..SnapshotUpdate::default() };
         // A snapshot that is full keeps what workers chose to write rather than the last words of one that timed out.
-        if let Ok(snapshot) = self.snapshot.with(&update) {
+        let Ok(snapshot) = self.snapshot_at(&place.frame()).with(&update) else { return };
+        if !self.add_to_layer(&place.frame(), &update) {
             self.snapshot = Arc::new(snapshot);
         }
     }

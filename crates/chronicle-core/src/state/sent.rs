@@ -21,6 +21,9 @@ impl Facts {
     pub fn is_sent(&self, path: &FramePath) -> bool {
         // A frame that is sent elsewhere takes everything inside with it.
         self.frames.values().any(|frame| frame.sent.is_some() && path.is_within(&frame.path))
+            // A step that a person gives up goes the same way.
+            || self.step_at(path).is_some_and(|(.., step)| step.leaving.is_some())
+            || self.is_judge_unwanted(path)
     }
 
     /// Records a move; a later one replaces it.

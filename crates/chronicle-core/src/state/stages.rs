@@ -59,6 +59,8 @@ pub(super) fn answered(held: Stage, gate: &GateOpened, answer: &GateAnswer, note
         // A person said that it may not begin, and another try is not yet a word that it may.
         (GateAnswer::Retry, Stage::Refused { .. }) => Stage::Entered { approved: false },
         (GateAnswer::Retry, _) => Stage::Ready { why: Why::Asked { note } },
+        // Asked whose work is taken in a race: the decision is an event of its own.
+        (GateAnswer::Said(_), Stage::Inside) => Stage::Inside,
         (GateAnswer::Said(_), _) => Stage::Ready { why: Why::Answered { gate: gate.gate } },
         (GateAnswer::Skip, Stage::BrokeOff { parting: Break::FollowUp(wanted) }) => {
             Stage::Ready { why: Why::Helped { persona: wanted.persona, summary: note } }

@@ -74,7 +74,7 @@ impl std::fmt::Display for Standing {
 impl Facts {
     /// Status by the ledger. Paused, cancelled and failed are reported only once nothing works any more.
     pub fn status(&self) -> Status {
-        let is_recorded = self.trees.after.is_empty();
+        let is_recorded = self.trees.after.is_empty() && !self.is_writing();
         // Cancelled or paused is said only when it is true: nothing works any more, and what was done is on record.
         let is_quiet = self.live.is_empty() && is_recorded;
         // A restore counts as work: a run that is called paused must not change files.
@@ -121,6 +121,8 @@ impl Facts {
     fn stands(&self) -> bool {
         // True without any attempt. So something must be waited for as well: a run between two steps does not stand.
         self.live_attempts().all(|attempt| self.is_asking(attempt))
+            // A pool makes folders and merges without any attempt.
+            && !self.is_pool_busy()
             && (self.open_gates().next().is_some() || self.waits().next().is_some())
     }
 

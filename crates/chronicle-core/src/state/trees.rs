@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Impossible};
+use super::{Attempt, Facts, Impossible};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
 use crate::event::AttemptStarted;
 use crate::event::trees::{
@@ -149,11 +149,6 @@ impl RunTrees {
         self.folder(FolderId::Project)
     }
 
-    /// True if a tree is due: an attempt waits for it, or has ended and its changes are not recorded yet.
-    pub fn is_recording(&self) -> bool {
-        !self.before.is_empty() || !self.after.is_empty()
-    }
-
     /// The restore in progress, and its folder.
     pub fn undo(&self) -> Option<(FolderId, &Undo)> {
         self.folders.iter().find_map(|(id, of)| Some((*id, of.undo.as_ref()?)))
@@ -161,6 +156,11 @@ impl RunTrees {
 
     fn folder_mut(&mut self, id: FolderId) -> &mut FolderTrees {
         self.folders.entry(id).or_default()
+    }
+
+    /// Drops what is known of a folder that is gone.
+    pub(super) fn forget(&mut self, id: FolderId) {
+        self.folders.remove(&id);
     }
 
     /// True if nothing may follow in that frame before the files are recorded.
@@ -210,6 +210,14 @@ impl RunTrees {
         }
     }
 
+    /// What was recorded before an attempt that waits is not what it finds when it begins.
+    pub(super) fn begin_again(&mut self, cause: Cause, intent: &AttemptStarted) {
+        if intent.recorded {
+            self.known.remove(&intent.attempt);
+            self.before.insert(intent.attempt, cause);
+        }
+    }
+
     /// An attempt that never started has nothing to record.
     pub(super) fn end(&mut self, cause: Cause, intent: &AttemptStarted) {
         // An attempt that ended before its first tree was recorded has changed nothing.
@@ -238,6 +246,12 @@ impl RunTrees {
 }
 
 impl Facts {
+    /// True if a tree is due: an attempt waits for it, or has ended and its changes are not recorded yet.
+    pub fn is_recording(&self) -> bool {
+        let waits = |id: &AttemptId| self.attempt(*id).is_some_and(Attempt::awaits_room);
+        !self.trees.after.is_empty() || self.trees.before.keys().any(|id| !waits(id))
+    }
+
     /// File changes of an attempt; `None` until they are recorded, or if they could not be.
     pub fn changes_of(&self, attempt: AttemptId) -> Option<&Changes> {
         self.attempt(attempt)?.changes.as_deref()
@@ -260,6 +274,9 @@ impl Facts {
 
     pub(super) fn begin_undo(&mut self, cause: Cause, undo: &UndoStarted) {
         let UndoStarted { what, folder, from, to, back } = undo.clone();
+        if folder.is_project() {
+            self.make_merges_stale();
+        }
         self.trees.folder_mut(folder).undo = Some(Undo { cause, what, from, to, back });
     }
 
@@ -278,6 +295,7 @@ impl Facts {
 
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
+        self.leave_out(recorded);
         let folder = self.trees.folder_mut(recorded.folder);
         // What could be recorded now is all right again: an old reason must not stay in `status`.
         folder.missed = None;

@@ -31,6 +31,9 @@ pub struct AttemptRow {
     pub persona: Option<String>,
     /// True if it waits for a person's answer.
     pub asks: bool,
+    /// What it waits for before it begins, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
     /// True for `verify` and `cleanup`, whose time does not count as the phase's work.
     #[serde(default, rename = "chore", skip_serializing_if = "std::ops::Not::not")]
     pub is_chore: bool,
@@ -50,6 +53,7 @@ pub(super) fn attempt_row(state: &State, attempt: &Attempt) -> AttemptRow {
         tools: attempt.tools,
         persona: attempt.intent.persona.clone(),
         asks: state.is_asking(attempt),
+        room: attempt.room.as_ref().map(words::waits_for_room),
         is_chore: attempt.intent.chore.is_some(),
         stopping: state.stopping(attempt).is_some(),
     }

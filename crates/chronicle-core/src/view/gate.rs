@@ -65,25 +65,29 @@ pub struct GateRow {
 pub(super) fn gates(state: &State, run: &str) -> Vec<GateRow> {
     let row = |gate: &Arc<Gate>| gate_row(state, gate, run);
     // Gates of a run that was given up stay open in the record, but no answer to them leads anywhere.
-    if state.is_given_up() { Vec::new() } else { state.open_gates().map(row).collect() }
+    state.open_gates().filter(|gate| state.can_answer(gate.opened.gate)).map(row).collect()
 }
 
 pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
     let (kind, place) = (gate.opened.gate_kind, &gate.opened.place);
     let (commands, changes) = match kind {
+        // Of a step only that one begins, and it has its own commands.
+        GateKind::ApprovalBefore if gate.opened.step.is_some() => (Vec::new(), None),
         GateKind::ApprovalBefore => (begins(state, place), Some(changed(state, |_| true))),
         GateKind::ApprovalAfter => {
             let inside = |it: &Place| it == place || it.frame().is_within(&place.frame_below());
             (follows(state, place), Some(changed(state, inside)))
         }
-        GateKind::Intervention | GateKind::Question | GateKind::Budget | GateKind::Permission => {
-            (Vec::new(), None)
-        }
+        GateKind::Intervention
+        | GateKind::Question
+        | GateKind::Budget
+        | GateKind::Permission
+        | GateKind::Conflict => (Vec::new(), None),
     };
     let (needs, raise) = words::more(state, &gate.opened).unzip();
     GateRow {
         gate: gate.opened.gate,
-        place: place.clone(),
+        place: gate.opened.shown_place(),
         kind,
         about: words::about_now(state, &gate.opened).unwrap_or_else(|| gate.opened.about.clone()),
         options: gate.opened.options.clone(),

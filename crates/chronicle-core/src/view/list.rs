@@ -32,6 +32,9 @@ pub struct RunRow {
     pub places: Vec<Place>,
     /// Number of open gates.
     pub needs_you: usize,
+    /// True if it worked apart, is over, and its work is neither merged nor dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmerged: bool,
     /// The run that occupies the project's files, if a live process of this run waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
@@ -59,7 +62,8 @@ pub fn row(state: &State, supervised: bool) -> Option<RunRow> {
         stopped: None,
         goes_on: state.can_resume(),
         places: places.collect(),
-        needs_you: if state.is_given_up() { 0 } else { state.open_gates().count() },
+        needs_you: state.open_gates().filter(|it| state.can_answer(it.opened.gate)).count(),
+        unmerged: over && state.apart.as_ref().is_some_and(|apart| apart.is_unmerged()),
         waits_for: None,
         spent: Spent::from(&state.usage),
         started_at: state.started_at,

@@ -7,6 +7,7 @@
 //! Views cross process boundaries: each can be read back from its JSON. `RunView`, `NoticeView` and `HandoverView` carry their
 //! version; rows and entries share the version of what contains them.
 
+mod apart;
 mod attempt;
 mod budget;
 mod fallback;
@@ -18,6 +19,7 @@ mod list;
 mod notice;
 mod permission;
 mod phase;
+mod pool;
 mod proof;
 mod run;
 mod run_json;
@@ -27,6 +29,7 @@ mod wait;
 mod walls;
 
 pub use crate::words::{Breadcrumb, Mark};
+pub use apart::ApartRow;
 pub use attempt::AttemptRow;
 pub use budget::BudgetRow;
 pub use fallback::FallbackRow;
@@ -37,6 +40,7 @@ pub use list::{RunRow, row};
 pub use notice::{NoticeView, notice};
 pub use permission::{CallRow, GrantRow};
 pub use phase::PhaseRow;
+pub use pool::{FolderRow, PoolRow, RaceRow, StepRow};
 pub use proof::UnprovenRow;
 pub use run::{RunView, Spent, run};
 pub use run_json::run_json;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Mark;
 use super::run::Spent;
 use crate::base::ids::{DONE, FramePath, Place};
-use crate::definition::workflow::{Phase, Workflow};
+use crate::definition::workflow::{Phase, PhaseKind, RACE_JUDGE, Workflow, derived_key};
 use crate::state::State;
 use crate::words;
 
@@ -88,7 +88,12 @@ fn phase_row(state: &State, place: Place) -> PhaseRow {
     files.extend(told.collect::<Vec<_>>());
     PhaseRow {
         name: phase.map_or_else(|| place.phase().to_string(), |phase| phase.name.clone()),
-        workflow: inner.map(|inner| inner.name.clone()),
+        // One that follows from a pool has the pool's own name.
+        workflow: inner
+            .filter(|inner| {
+                phase.is_none_or(|phase| phase.run != PhaseKind::Pool || inner.name != phase.name)
+            })
+            .map(|inner| inner.name.clone()),
         mark: words::mark(state, &place),
         visits: tally.visits,
         attempts: tally.attempts,
@@ -113,12 +118,30 @@ fn written<'a>(state: &'a State, place: &Place) -> impl Iterator<Item = String> 
 
 /// The phase at a place, even if its frame has ended: found from the run's own workflow inwards.
 pub(super) fn definition<'a>(state: &'a State, place: &Place) -> Option<&'a Phase> {
-    let frame = place.frame();
-    let workflow = if frame.is_root() {
-        state.run.as_ref()?.workflows.first()?
-    } else {
-        let around = definition(state, &Place::new(frame.as_str()))?;
-        state.workflow(around.workflow.as_ref()?)?
-    };
-    workflow.phase(&place.phase())
+    walked(state, &place.frame())?.phase(&place.phase())
+}
+
+/// The workflow that a frame walks.
+fn walked<'a>(state: &'a State, frame: &FramePath) -> Option<&'a Workflow> {
+    if frame.is_root() {
+        return state.run.as_ref()?.workflows.first();
+    }
+    let around = Place::new(frame.as_str());
+    // The frame of a step is named after its pool and itself: no phase is called like the step.
+    inside(state, &around, RACE_JUDGE).or_else(|| {
+        let pool = Place::new(around.frame().as_str());
+        let phase = definition(state, &pool)?;
+        let is_pool = matches!(phase.run, PhaseKind::Pool | PhaseKind::Race);
+        is_pool.then(|| inside(state, &pool, around.phase().as_str())).flatten()
+    })
+}
+
+/// The workflow in a phase; that of a race is its judge's, or that of one of its racers.
+fn inside<'a>(state: &'a State, place: &Place, part: &str) -> Option<&'a Workflow> {
+    let outer = walked(state, &place.frame())?;
+    let phase = outer.phase(&place.phase())?;
+    if phase.run == PhaseKind::Race {
+        return state.workflow(&derived_key(&outer.key, &phase.id, Some(part)));
+    }
+    state.workflow(phase.workflow.as_ref()?)
 }

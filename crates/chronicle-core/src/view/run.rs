@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::apart::{ApartRow, apart};
 use super::attempt::{AttemptRow, attempt_row};
 use super::budget::{BudgetRow, budget_row};
 use super::fallback::{FallbackRow, fallbacks};
@@ -11,6 +12,7 @@ use super::gate::{GateRow, gates};
 use super::guard::{ForbiddenRow, GuardsRow, forbidden, guards};
 use super::permission::{GrantRow, grants};
 use super::phase::{PhaseRow, phases};
+use super::pool::{FolderRow, PoolRow, StepRow, folders, pools};
 use super::proof::{UnprovenRow, unproven};
 use super::wait::{WaitRow, waits};
 use super::walls::{WallsRow, walls};
@@ -77,6 +79,15 @@ pub struct RunView {
     pub snapshot: Arc<Snapshot>,
     /// Every phase in the order of its workflow; phases of an entered sub-workflow follow the phase that runs it.
     pub phases: Vec<PhaseRow>,
+    /// Pools with their steps, also those that were left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolRow>,
+    /// Work folders of steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<FolderRow>,
+    /// Its own folder, if it works apart from the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<ApartRow>,
     /// Attempts that are live now.
     pub working: Vec<AttemptRow>,
     /// Gates that wait for a person.
@@ -168,7 +179,8 @@ impl RunView {
     /// since a line may come from somebody else and say nothing about the attempt's time.
     pub fn pass_until(&mut self, now: Millis) {
         // An upper bound: time in which the machine slept counts here until the next report corrects it.
-        self.work(|row| if row.asks { 0 } else { now.0.saturating_sub(row.started_at.0) });
+        let waits = |row: &AttemptRow| row.asks || row.room.is_some();
+        self.work(|row| if waits(row) { 0 } else { now.0.saturating_sub(row.started_at.0) });
     }
 
     /// Takes in how long each open attempt has worked, where that is more than the ledger says.
@@ -183,6 +195,11 @@ impl RunView {
             self.active_ms = self.active_ms.saturating_add(passed);
             if let Some(phase) = self.phases.iter_mut().find(|phase| phase.place == row.place) {
                 phase.active_ms = phase.active_ms.saturating_add(passed);
+            }
+            let mut steps = self.pools.iter_mut().flat_map(|pool| &mut pool.steps);
+            let around = |step: &StepRow| row.place.frame().is_within(&step.place.frame_below());
+            if let Some(step) = steps.find(|step| around(step)) {
+                step.active_ms = step.active_ms.saturating_add(passed);
             }
             for budget in &mut self.budgets {
                 budget.work(&row.place, passed);
@@ -218,6 +235,9 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         line: words::status_line(state),
         snapshot: Arc::clone(&state.snapshot),
         phases: phases(state),
+        pools: pools(state, supervised),
+        folders: folders(state),
+        apart: apart(state, supervised),
         working: state.live_attempts().map(|attempt| attempt_row(state, attempt)).collect(),
         fallbacks: fallbacks(state),
         waits: waits(state),
@@ -229,7 +249,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
         budgets: all_balances(state).iter().map(budget_row).collect(),
         active_ms: state.active_ms(),
         attempts: state.places.values().map(|tally| tally.attempts).sum(),
-        recording: supervised && state.trees.is_recording(),
+        recording: supervised && state.is_recording(),
         forbidden: forbidden(state, short),
         no_trees: state.trees.project().missed.clone(),
         unproven: unproven(state),
@@ -244,6 +264,7 @@ pub fn run(state: &State, supervised: bool) -> Option<RunView> {
             .into_iter()
             .chain(gate_next)
             .chain(words::standing_next(state, supervised, short))
+            .chain(super::apart::next(state, short))
             .collect(),
         needs_you,
     })

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::base::ids::{AttemptId, FolderId, Place, TreeId};
 use crate::base::time::Millis;
 use crate::event::Event;
+use crate::event::pool::{MergePlanned, MergeWritten};
 use crate::event::record::Line;
 use crate::event::trees::{Moment, Restored, TreeRecorded, UndoStarted};
 
@@ -23,6 +24,12 @@ pub struct TreeBook {
     undos: Vec<UndoRow>,
     /// Lines of the undos that the last one takes back.
     taking: Vec<u64>,
+    /// Attempts that worked in folders of steps. Their work comes into the project by a merge, which counts as one of `attempts`.
+    elsewhere: Vec<AttemptSpan>,
+    /// The step whose work is in each folder, from its first merge on.
+    steps: BTreeMap<u32, Place>,
+    /// Merges that are planned and not written, by their folders: the line, the project's files, and those that it should have.
+    merging: BTreeMap<u32, (u64, TreeId, TreeId)>,
 }
 
 #[derive(Debug, Clone)]
@@ -35,7 +42,8 @@ struct TreeMark {
 
 #[derive(Debug, Clone)]
 struct AttemptSpan {
-    attempt: AttemptId,
+    /// `None` for the merge of a step's work.
+    attempt: Option<AttemptId>,
     place: Place,
     seq: u64,
     before: Option<TreeId>,
@@ -55,6 +63,8 @@ pub struct Span {
     pub since: u64,
     /// Line before which the span's last attempt began; `None` if all later ones belong to it.
     pub until: Option<u64>,
+    /// True if it lies in the folder of a step, where nobody else works: all that differs is its worker's.
+    pub elsewhere: bool,
 }
 
 /// One undo of a run.
@@ -95,17 +105,29 @@ impl TreeBook {
             } else if let Event::AttemptStarted(intent) = event {
                 // A tree that is recorded in the same line as the start was recorded for it. Other attempts get theirs by a
                 // later report.
-                let last = self.marks.last().filter(|mark| mark.seq == line.seq);
-                self.attempts.push(AttemptSpan {
-                    attempt: intent.attempt,
+                let in_project = intent.folder.is_project();
+                let last = self.marks.last().filter(|mark| in_project && mark.seq == line.seq);
+                let span = AttemptSpan {
+                    attempt: Some(intent.attempt),
                     place: intent.shown_place().clone(),
                     seq: line.seq,
                     before: last.map(|mark| mark.tree.clone()),
                     after: None,
                     ended: u64::MAX,
-                });
+                };
+                if in_project { &mut self.attempts } else { &mut self.elsewhere }.push(span);
             } else if let Event::TreeRecorded(recorded) = event {
                 self.record(line.seq, recorded);
+            } else if let Event::MergeBegan(began) = event {
+                let place = began.place.of_step(&began.step);
+                // Named as a place of its own, so that a step can be compared and undone.
+                if self.steps.insert(began.folder, place.clone()).is_none() {
+                    self.entered.entry(place).or_default().push(line.seq);
+                }
+            } else if let Event::MergePlanned(planned) = event {
+                self.plan_merge(line.seq, planned);
+            } else if let Event::MergeWritten(written) = event {
+                self.write_merge(line.seq, written);
             } else if let Event::UndoStarted(undo) = event {
                 self.begin_undo(line, undo);
             } else if let Event::UndoEnded(restored) = event {
@@ -115,12 +137,13 @@ impl TreeBook {
     }
 
     fn record(&mut self, seq: u64, recorded: &TreeRecorded) {
-        // Trees of different folders cannot be compared, and an undo restores the project's own. No run makes other folders yet;
-        // once one does, the work of its attempts counts as unknown here, and is not mixed with the project's files.
-        if recorded.folder != FolderId::Project {
-            return;
-        }
         let tree = &recorded.tree;
+        // Trees of different folders cannot be compared, and an undo restores the project's own: what a worker did in a folder of its
+        // own is not mixed with the project's files.
+        if recorded.folder != FolderId::Project {
+            let (Moment::Before(id) | Moment::After(id)) = recorded.moment else { return };
+            return settle(&mut self.elsewhere, seq, id, recorded);
+        }
         let by_people = !matches!(recorded.moment, Moment::After(_));
         self.marks.push(TreeMark { seq, tree: tree.clone(), by_people });
         if let Some(unclear) = &recorded.unclear {
@@ -129,15 +152,34 @@ impl TreeBook {
             self.marks.push(TreeMark { seq, tree: unclear.tree.clone(), by_people: true });
         }
         let (Moment::Before(id) | Moment::After(id)) = recorded.moment else { return };
-        let Some(worked) = self.attempts.iter_mut().rfind(|worked| worked.attempt == id) else {
+        settle(&mut self.attempts, seq, id, recorded);
+    }
+
+    /// The project's files were recorded, and what the merge of a step makes of them. The merge of a whole run is not one of its steps.
+    fn plan_merge(&mut self, seq: u64, planned: &MergePlanned) {
+        let MergePlanned { folder, ours, result, .. } = planned;
+        if !self.steps.contains_key(folder) {
+            return;
+        }
+        self.marks.push(TreeMark { seq, tree: ours.clone(), by_people: true });
+        if planned.conflicts == 0 {
+            self.merging.insert(*folder, (seq, ours.clone(), result.clone()));
+        }
+    }
+
+    /// The work of a step is in the project: that is what its workers changed there.
+    fn write_merge(&mut self, ended: u64, written: &MergeWritten) {
+        let is_whole = written.late.is_empty() && written.error.is_none();
+        if !written.into.is_project() {
+            return;
+        }
+        let Some((seq, before, after)) = self.merging.remove(&written.folder) else { return };
+        let Some(place) = self.steps.get(&written.folder).filter(|_| is_whole).cloned() else {
             return;
         };
-        match recorded.moment {
-            Moment::Before(_) => worked.before = Some(tree.clone()),
-            Moment::After(_) | Moment::Undo => {
-                (worked.after, worked.ended) = (Some(tree.clone()), seq);
-            }
-        }
+        self.marks.push(TreeMark { seq: ended, tree: after.clone(), by_people: false });
+        let (attempt, before, after) = (None, Some(before), Some(after));
+        self.attempts.push(AttemptSpan { attempt, place, seq, before, after, ended });
     }
 
     fn begin_undo(&mut self, line: &Line, undo: &UndoStarted) {
@@ -205,7 +247,7 @@ impl TreeBook {
     pub fn run(&self) -> Option<Span> {
         let first = self.marks.first()?;
         let (from, to) = (first.tree.clone(), self.latest());
-        Some(Span { from, to, since: first.seq, until: None })
+        Some(Span { from, to, since: first.seq, until: None, elsewhere: false })
     }
 
     /// Changes after a line.
@@ -213,16 +255,30 @@ impl TreeBook {
         let before = self.marks.iter().rev().find(|mark| mark.seq <= seq);
         let from = before.or_else(|| self.marks.first())?;
         let (tree, to) = (from.tree.clone(), self.latest());
-        Some(Span { from: tree, to, since: from.seq, until: None })
+        Some(Span { from: tree, to, since: from.seq, until: None, elsewhere: false })
     }
 
     /// Changes of one attempt.
     pub fn attempt(&self, id: AttemptId) -> Option<Span> {
-        let at = self.attempts.iter().position(|worked| worked.attempt == id)?;
+        let at = self.attempts.iter().position(|worked| worked.attempt == Some(id))?;
         let worked = &self.attempts[at];
         let until = self.attempts.get(at + 1).map(|next| next.seq);
         let (from, to) = (worked.before.clone()?, worked.after.clone());
-        Some(Span { from, to, since: worked.seq, until })
+        Some(Span { from, to, since: worked.seq, until, elsewhere: false })
+    }
+
+    /// Changes of an attempt that worked in the folder of a step, once they are recorded. They can be looked at, and are undone with
+    /// their step.
+    pub fn in_step(&self, id: AttemptId) -> Option<Span> {
+        let worked = self.elsewhere.iter().find(|worked| worked.attempt == Some(id))?;
+        let (from, to) = (worked.before.clone()?, Some(worked.after.clone()?));
+        Some(Span { from, to, since: worked.seq, until: None, elsewhere: true })
+    }
+
+    /// The place of an attempt that worked in the folder of a step.
+    pub fn step_of(&self, id: AttemptId) -> Option<&Place> {
+        let mut all = self.elsewhere.iter();
+        all.find(|worked| worked.attempt == Some(id)).map(|worked| &worked.place)
     }
 
     /// Changes of a visit to a place with everything inside of it: the last visit, or by its number from 1.
@@ -241,7 +297,7 @@ impl TreeBook {
         let last = here.next_back()?;
         let until = self.attempts.iter().map(|worked| worked.seq).find(|seq| *seq > last.seq);
         let (from, to) = (first.before.clone()?, last.after.clone());
-        Some(Span { from, to, since: first.seq, until })
+        Some(Span { from, to, since: first.seq, until, elsewhere: false })
     }
 
     /// How often a place was entered.
@@ -308,6 +364,18 @@ impl TreeBook {
     /// Places with a tree to go back to.
     pub fn places(&self) -> Vec<&Place> {
         self.entered.keys().filter(|place| self.phase(place, None).is_some()).collect()
+    }
+}
+
+/// Keeps the tree before or after an attempt.
+fn settle(attempts: &mut [AttemptSpan], seq: u64, id: AttemptId, recorded: &TreeRecorded) {
+    let Some(worked) = attempts.iter_mut().rfind(|worked| worked.attempt == Some(id)) else {
+        return;
+    };
+    let tree = recorded.tree.clone();
+    match recorded.moment {
+        Moment::Before(_) => worked.before = Some(tree),
+        Moment::After(_) | Moment::Undo => (worked.after, worked.ended) = (Some(tree), seq),
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) fn given_up(phase: &Phase, frame: &Frame, end_of: &End, said: &str) -
         Some(_) => format!("{}: ", gate::last_attempt(frame)),
         None => String::new(),
     };
-    format!("`{}` cannot continue: {helps}{}{waited}", phase.name, each(fallback, end_of))
+    let shown = gate::shown(phase, frame);
+    format!("`{shown}` cannot continue: {helps}{}{waited}", each(fallback, end_of))
 }
 
 /// Where a verdict decides, what is missing has a name. A helper has none to give.

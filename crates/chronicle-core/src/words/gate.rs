@@ -16,7 +16,7 @@ use crate::state::{Check, Did, Frame, Gate, Stage, State, WayOut};
 pub(super) fn gate_opened(gate: &GateOpened) -> String {
     let is_price = gate.lack == Some(Lack::Price);
     let kind = if is_price { "approval" } else { asked_for(gate.gate_kind) };
-    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.place, gate.about)
+    format!("{} waits at `{}` for {kind}: {}", gate.gate, gate.shown_place(), gate.about)
 }
 
 /// What a gate waits for.
@@ -27,6 +27,7 @@ pub(crate) fn asked_for(kind: GateKind) -> &'static str {
         GateKind::Question => "an answer",
         GateKind::Budget => "a budget",
         GateKind::Permission => "permission",
+        GateKind::Conflict => "a decision on a conflict",
     }
 }
 
@@ -86,6 +87,12 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
         GateKind::Budget => {
             format!("{}  (or: chronicle cancel {run})", budget::next(state, gate, run))
         }
+        GateKind::Conflict => {
+            let others = gate.options.iter().skip(1).map(|it| format!("`{it}`"));
+            let others = others.collect::<Vec<_>>().join(", ");
+            let first = gate.options.first().map_or("", String::as_str);
+            format!("chronicle answer {run} {id} {first}  (or: {others})")
+        }
         GateKind::Question if gate.options.is_empty() => {
             format!("chronicle answer {run} {id} \"your answer\"")
         }
@@ -111,11 +118,45 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
                 GateWay::Go => format!("chronicle go {run} {}", some_phase(gate)),
                 GateWay::Cancel => format!("chronicle cancel {run}"),
             };
-            let ways: Vec<String> = ways(state, gate).iter().map(typed).collect();
+            let ways = ways(state, gate);
+            let ways: Vec<String> = match step_of(state, gate) {
+                Some(step) => {
+                    ways.iter().filter_map(|it| in_step(state, gate, &step, run, *it)).collect()
+                }
+                None => ways.iter().map(typed).collect(),
+            };
             let (first, others) = ways.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
             format!("{first}  (or: {})", others.join(", "))
         }
     }
+}
+
+/// The step that a gate belongs to, if it waits inside of one.
+fn step_of(state: &State, gate: &GateOpened) -> Option<Place> {
+    let (place, _, step) = state.step_at(&gate.place.frame())?;
+    Some(place.of_step(&step.id))
+}
+
+/// What a person types at a gate of one step. Others may wait too, so each names what it is about; and what gives the step up is nearer
+/// than what ends the whole run.
+fn in_step(
+    state: &State,
+    gate: &GateOpened,
+    step: &Place,
+    run: &str,
+    way: GateWay,
+) -> Option<String> {
+    let place = &gate.place;
+    let workflow = || state.workflow(&state.frames.get(&place.frame())?.workflow);
+    Some(match way {
+        GateWay::Loops => format!("chronicle go {run} {place} --loops +3"),
+        GateWay::Retry => format!("chronicle retry {run} {place}"),
+        GateWay::Skip => format!("chronicle skip {run} {place}"),
+        // Where there is one phase only, that is `retry`.
+        GateWay::Go if workflow().is_none_or(|it| it.phases.len() < 2) => return None,
+        GateWay::Go => format!("chronicle go {run} {}", some_phase(gate)),
+        GateWay::Cancel => format!("chronicle cancel {run} {step}"),
+    })
 }
 
 /// What a person may do at a gate where the run cannot go on by itself.
@@ -309,7 +350,12 @@ pub(crate) fn needs_person(
         said => format!("; its last words: {}", quote(said)),
     };
     let whose = last_attempt(frame);
-    format!("`{}` cannot continue: {whose} {}{waited}{said}", phase.name, end(end_of))
+    format!("`{}` cannot continue: {whose} {}{waited}{said}", shown(phase, frame), end(end_of))
+}
+
+/// How people call a phase. The one of a step goes by its place: there are many of the same name.
+pub(super) fn shown(phase: &Phase, frame: &Frame) -> String {
+    if frame.step.is_some() { frame.place().to_string() } else { phase.name.clone() }
 }
 
 /// Whose attempt ended last at a place: a helper is not the worker that waits for it.

@@ -1,6 +1,7 @@
 //! Every word that people read about a run, a file per concern. `sentence.rs` has the list of events, and does not compile while
 //! one lacks its sentence.
 
+mod apart;
 mod attempt;
 mod budget;
 mod chore;
@@ -11,9 +12,12 @@ mod gate;
 mod loops;
 mod notice;
 mod permission;
+mod pool;
 mod position;
 mod proof;
 mod quote;
+mod race;
+mod room;
 mod said;
 mod sentence;
 mod trees;
@@ -27,6 +31,10 @@ use crate::definition::workflow::Phase;
 use crate::event::{Chore, Duty, EdgeTaken, Leave, Mover};
 use crate::state::{Anomaly, Frame, Impossible, State, Status};
 
+pub use apart::own_work_stays;
+pub(crate) use apart::{
+    NEVER_MADE, NOT_APART, NOT_OVER, apart_word, no_own_folder, own_merge_asks, own_merge_is_asked,
+};
 pub use attempt::{HAD_WORK, agent_name, end};
 pub(crate) use attempt::{
     command_failed, lost_too_often, must_have_leave, no_more_tools, no_tool_runs, once_only,
@@ -51,11 +59,22 @@ pub(crate) use permission::{
     ID_TAKEN, NOT_ANSWERED, SUPERVISOR, may_call, reach, rejected_call, too_many_held,
 };
 pub use permission::{forbidden, not_as_shown};
+pub(crate) use pool::{
+    HOW_TO_PLAN, ONCE_MERGED, ONCE_PUT_AWAY, REPLAN_REFUSED, conflict_files, gaps, may_begin_step,
+    merge_asks, never_fits, no_folder, no_plan, no_step_workflow, nobody_inside, not_planned,
+    other_plan, plan_kept, plan_told, plans_nothing, pool_done, pool_in_pool, pool_rejected,
+    step_has_begun, step_told, step_word, steps_unread, which_plan,
+};
 pub use position::{Breadcrumb, Mark};
-pub(crate) use position::{breadcrumbs, mark, status_line};
+pub(crate) use position::{breadcrumbs, breadcrumbs_to, mark, status_line, step_line};
 pub use proof::unproven_guard;
 pub use quote::{about, one_line, plain_line, whole};
 use quote::{code, quote, saying};
+pub(crate) use race::{
+    decided_by, judge_leaves, judge_names, race_asks, race_done, race_is_decided, race_told,
+    racer_name, racers,
+};
+pub(crate) use room::waits_for_room;
 pub use said::on_gate;
 pub(crate) use said::{
     CANCEL_AGAIN, CANCELLED, accepted, breaking_off, by_hand, carried, continued_too_often,
@@ -162,6 +181,11 @@ pub fn impossible(anomaly: &Anomaly) -> String {
         Impossible::Wait(place) => format!("a wait at `{place}` that did not begin"),
         Impossible::Undo(_) => "an undo that did not begin".to_owned(),
         Impossible::Left(place) => format!("`{place}` as left, where the run was not"),
+        Impossible::Pool(place) => format!("pool `{place}`, which was not entered"),
+        Impossible::Step(place, step) => {
+            format!("step `{}` of `{place}`, which it does not have", one_line(step.as_str()))
+        }
+        Impossible::Folder(number) => format!("work folder {number}, which the run does not have"),
         Impossible::Help(path) => format!("help in `{}` that no worker asked for", path.as_str()),
     };
     format!("line {} names {what}", anomaly.seq)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{DONE, FramePath, Outcome, Place, REWOUND, SKIPPED};
-use crate::definition::workflow::{Phase, Workflow};
+use crate::definition::workflow::{Phase, WORK, Workflow};
 use crate::event::carried::{Carried, CarriedFrame};
 use crate::state::{Frame, Stage, State, Status};
 
@@ -41,8 +41,30 @@ pub(crate) fn status_line(state: &State) -> String {
     let main = state.run.as_ref().and_then(|run| run.workflows.first());
     let name = main.map_or_else(String::new, |main| main.name.clone());
     let frames = state.frames.values().filter(|frame| !matches!(frame.stage, Stage::Ended(_)));
-    let parts = frames.filter_map(|frame| part(state, frame));
+    // The steps of a pool are in many places at once: they are counted, and have rows of their own.
+    let frames = frames.filter(|frame| state.step_at(&frame.path).is_none());
+    let parts = frames.flat_map(|frame| {
+        let pool = state.pools.get(&frame.place()).filter(|pool| !pool.left);
+        let steps =
+            pool.filter(|pool| !pool.steps.is_empty()).map(|pool| super::pool::done_of(pool));
+        part(state, frame).into_iter().chain(steps)
+    });
     std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" > ")
+}
+
+/// Where the workers of a step are: its frames, outermost first. Empty where that says no more than that it is worked on.
+pub(crate) fn step_line(state: &State, step: &FramePath) -> String {
+    let inside = state
+        .frames
+        .values()
+        .filter(|frame| frame.path.is_within(step) && !matches!(frame.stage, Stage::Ended(_)));
+    let parts = inside.filter_map(|frame| {
+        let workflow = state.workflow(&frame.workflow)?;
+        let phases = workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE).count();
+        if phases > 1 { part(state, frame) } else { Some(frame.phase.to_string()) }
+    });
+    let line = parts.collect::<Vec<_>>().join(" > ");
+    if line == WORK { String::new() } else { line }
 }
 
 fn part(state: &State, frame: &Frame) -> Option<String> {
@@ -63,11 +85,21 @@ fn name(state: &State, phase: &Phase) -> String {
     }
 }
 
-/// One line per frame, outermost first.
+/// One line per frame, outermost first. Steps of pools have rows of their own.
 pub(crate) fn breadcrumbs(state: &State) -> Vec<Breadcrumb> {
+    crumbs(state, |path| state.step_at(path).is_none())
+}
+
+/// One line per frame on the way to a place, outermost first.
+pub(crate) fn breadcrumbs_to(state: &State, place: &Place) -> Vec<Breadcrumb> {
+    crumbs(state, |path| place.frame().is_within(path))
+}
+
+fn crumbs(state: &State, counts: impl Fn(&FramePath) -> bool) -> Vec<Breadcrumb> {
     state
         .frames
         .values()
+        .filter(|frame| counts(&frame.path))
         .filter_map(|frame| {
             let workflow = state.workflow(&frame.workflow)?;
             Some(Breadcrumb {

@@ -49,6 +49,7 @@ pub fn about(kind: GateKind, text: &str) -> String {
         | GateKind::ApprovalAfter
         | GateKind::Intervention
         | GateKind::Permission
+        | GateKind::Conflict
         | GateKind::Budget => line(text, ABOUT_MAX),
     }
 }

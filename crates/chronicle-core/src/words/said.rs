@@ -101,7 +101,7 @@ pub(crate) fn accepted(state: &State, attempt: &Attempt, what: Unworded) -> Stri
     match what {
         Unworded::Leave => left().unwrap_or_default(),
         Unworded::Break => parted().unwrap_or_default(),
-        Unworded::Snapshot => snapshot_kept(&state.snapshot),
+        Unworded::Snapshot => snapshot_kept(&state.snapshot_at(&attempt.intent.place.frame())),
         Unworded::Cancel => CANCEL_AGAIN.to_owned(),
     }
 }

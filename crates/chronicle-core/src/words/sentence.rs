@@ -6,11 +6,12 @@ use super::attempt::{
 use super::gate::{answered, gate_opened, with_agent};
 use super::proof::works_unproven;
 use super::quote::{because, quote, saying};
+use super::room::room_awaited;
 use super::said::unless_complete;
 use super::walls::{rewalled, wall_hit};
 use super::{
-    budget, edge_taken, fallback, go_asked, loops, notice, permission, plain, position, said,
-    trees, wait,
+    apart, budget, edge_taken, fallback, go_asked, loops, notice, permission, plain, pool,
+    position, race, said, trees, wait,
 };
 use crate::base::ids::{FramePath, GateId, Outcome};
 use crate::event::{Event, GateAnswer, LedgerRepaired, RunStarted};
@@ -47,6 +48,8 @@ fn raw_sentence(event: &Event) -> String {
         }
         Event::GuardUnproven { attempt, why } => works_unproven(*attempt, why),
         Event::AttemptRewalled(it) => rewalled(it),
+        Event::RoomAwaited(it) => room_awaited(it),
+        Event::RoomTaken { attempt } => format!("{attempt} has room, and begins"),
         Event::WallHit { attempt, said, .. } => wall_hit(*attempt, said),
         Event::ToolCalled(called) => tool_called(called),
         Event::ToolEnded { attempt, call, goes_on: true, .. } => {
@@ -74,6 +77,27 @@ fn raw_sentence(event: &Event) -> String {
         Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
         Event::UndoStarted(undo) => trees::undo_started(undo),
         Event::UndoEnded(restored) => trees::undo_ended(restored),
+        Event::PoolEntered { place } => format!("pool `{place}` entered"),
+        Event::PoolPlanned(it) => pool::planned(it),
+        Event::StepsUnread { place, why } => format!("the steps of `{place}` were not read: {why}"),
+        Event::PlanMade(made) => pool::plan_made(made),
+        Event::SlotTaken(taken) => pool::slot_taken(taken),
+        Event::SlotFreed(freed) => pool::slot_freed(freed),
+        Event::StepAsked(asked) => pool::step_asked(asked),
+        Event::StepSettled(settled) => pool::step_settled(settled),
+        Event::RaceDecided(decided) => race::decided(decided),
+        Event::PoolEnded { place, outcome, .. } => {
+            format!("pool `{place}` ended{}", unless_complete(outcome))
+        }
+        Event::FolderMade(made) => pool::folder_made(made),
+        Event::FolderFailed { folder, why } => pool::folder_failed(*folder, why),
+        Event::FolderLost { folder } => apart::folder_lost(*folder),
+        Event::FolderDropped { folder, error } => pool::folder_dropped(*folder, error.as_ref()),
+        Event::MergeBegan(began) => pool::merge_began(began),
+        Event::MergePlanned(planned) => pool::merge_planned(planned),
+        Event::MergeWritten(written) => pool::merge_written(written),
+        Event::RunMergeBegan(began) => apart::merge_began(began),
+        Event::WorkDropped { who } => apart::work_dropped(who),
         Event::GateOpened(gate) => gate_opened(gate),
         Event::GateAnswered { gate, answer, who, note, agent, from } => {
             gate_answered(*gate, answer, who, note, agent.as_deref(), *from)

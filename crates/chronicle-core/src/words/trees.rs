@@ -1,5 +1,6 @@
 //! Words about the project's files.
 
+use crate::base::ids::FolderId;
 use crate::event::trees::{
     Changes, ForbiddenChange, HeadMoved, Moment, RepositoryHead, Restored, TreeRecorded,
     UndoStarted,
@@ -29,7 +30,13 @@ pub(super) fn tree_recorded(recorded: &TreeRecorded) -> String {
     );
     match (recorded.moment, recorded.changes.is_none()) {
         (Moment::Before(attempt), true) => format!("files recorded before {attempt}{unread}"),
-        (Moment::Before(_), false) => format!("meanwhile changed: {changed}{unread}"),
+        (Moment::Before(_), false) => {
+            let place = match recorded.folder {
+                FolderId::Project => String::new(),
+                FolderId::Work(number) => format!(" in work folder {number}"),
+            };
+            format!("meanwhile changed{place}: {changed}{unread}")
+        }
         (Moment::After(attempt), true) => format!("{attempt} changed no files{unread}"),
         (Moment::After(attempt), false) => format!("{attempt} changed {changed}{unread}"),
         (Moment::Undo, _) => format!("files recorded before the undo{unread}"),

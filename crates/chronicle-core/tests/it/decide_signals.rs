@@ -217,7 +217,7 @@ fn each_signal_needs_its_own_fields() {
         - the signal `needs-role-followup` needs `resume`: `true` if you are to go on afterwards, `false` if nothing of yours is left to do
         - `signal_back` takes the signals `complete`, `partially-complete`, `needs-user-input`, `needs-role-followup`, not `wave`
         - `work` may not send `partially-complete`; it may send `complete`, `needs-user-input`
-        - `workflow_plan` is for phases that produce steps, and this one does not: do the work here, or leave with `workflow_transition`
+        - a plan needs at least one step
         - `workflow_transition` needs `summary`: what you did and found
         - `stepId` is `x`, and you are a1 at `work`: name one of these, or leave `stepId` out
         + accepted: the work is done. End your turn now.

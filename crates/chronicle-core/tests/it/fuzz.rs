@@ -154,7 +154,7 @@ const ENDS: [&str; 8] = [
 fn any_kind_of_event_is_reached() {
     let mut seen = BTreeSet::new();
     let mut dice = 1_u64;
-    for _ in 0..400 {
+    for _ in 0..600 {
         let bytes: Vec<u8> = (0..1_500)
             .map(|_| {
                 dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

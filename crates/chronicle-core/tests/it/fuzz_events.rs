@@ -18,7 +18,9 @@ use chronicle_core::event::claims::{Claim, Unproven};
 use chronicle_core::event::fallback::FellBack;
 use chronicle_core::event::input::{Actor, By};
 use chronicle_core::event::notice::{About, Failed, Missed, NoticeGiven, Way};
+use chronicle_core::event::pool::Plan;
 use chronicle_core::event::record::{Line, VERSION};
+use chronicle_core::event::room::{RoomAwaited, RoomLimit};
 use chronicle_core::event::snapshot::Snapshot;
 use chronicle_core::event::trees::{
     Changes, FileChange, ForbiddenChange, HeadMoved, Moment, RepositoryHead, Restored,
@@ -44,7 +46,7 @@ use crate::fuzz::cases;
 use crate::world::{start, workflows};
 
 /// Names that the workflow below knows, and any other.
-fn name() -> impl Strategy<Value = String> {
+pub(crate) fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => select(vec!["a", "b", "in", "in/a", "done", "human_intervention", "main", "inner", ""])
             .prop_map(str::to_owned),
@@ -52,7 +54,7 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[\\x00-\\x1f\u{202a}-\u{202e}\u{80}-\u{9f}]{0,20}"]
 }
 
@@ -60,11 +62,11 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..5_u64, Just(u64::MAX), any::<u64>()]
 }
 
-fn small() -> impl Strategy<Value = u32> {
+pub(crate) fn small() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0..4_u32, 1 => Just(u32::MAX)]
 }
 
-fn attempt() -> impl Strategy<Value = AttemptId> {
+pub(crate) fn attempt() -> impl Strategy<Value = AttemptId> {
     small().prop_map(AttemptId)
 }
 
@@ -151,6 +153,10 @@ fn carried_frame() -> impl Strategy<Value = CarriedFrame> {
             inside,
             task: inside.then(|| said.clone()),
             summary: said.clone(),
+            plan: inside.then(|| {
+                let steps = crate::world_pools::steps("a b<a");
+                Box::new(Plan { version: 1, steps })
+            }),
             said,
         },
     )
@@ -340,6 +346,10 @@ fn of_work() -> impl Strategy<Value = Event> {
         (attempt(), text()).prop_map(|(attempt, why)| Event::GuardUnproven { attempt, why }),
         (attempt(), prop::option::of(text()), text())
             .prop_map(|(attempt, call, said)| Event::WallHit { attempt, call, said }),
+        (attempt(), prop::option::of(text()), any::<u32>()).prop_map(|(attempt, agent, most)| {
+            Event::RoomAwaited(RoomAwaited { attempt, limit: RoomLimit { agent, most } })
+        }),
+        attempt().prop_map(|attempt| Event::RoomTaken { attempt }),
         (attempt(), any::<bool>()).prop_map(|(attempt, stands)| {
             let walls = stands.then(Box::default);
             Event::AttemptRewalled(AttemptRewalled { attempt, walls, handover: None })
@@ -465,7 +475,8 @@ fn asked() -> PermissionCall {
 
 fn of_gates() -> impl Strategy<Value = Event> {
     let approvals = vec![GateKind::ApprovalBefore, GateKind::ApprovalAfter];
-    let others = vec![GateKind::Intervention, GateKind::Budget, GateKind::Permission];
+    let others =
+        vec![GateKind::Intervention, GateKind::Budget, GateKind::Permission, GateKind::Conflict];
     let kinds = [approvals, others].concat();
     let answer = prop_oneof![
         select(vec![
@@ -494,6 +505,7 @@ fn of_gates() -> impl Strategy<Value = Event> {
                 lack: Some(Lack::Price),
                 asker: None,
                 asks: (gate_kind == GateKind::Permission).then(|| Box::new(asked())),
+                step: None,
             })
         }),
         (prop::option::of(name()), number(), number(), text(), any::<bool>()).prop_map(
@@ -627,6 +639,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => of_gates().boxed(),
         1 => of_waits().boxed(),
         2 => of_trees().boxed(),
+        3 => crate::fuzz_pools::of_pools().boxed(),
         2 => of_talk().boxed(),
     ]
 }

@@ -12,6 +12,7 @@ use crate::guard_disk::Disk;
 
 const CORPUS: &str = include_str!("data/guard/corpus.txt");
 const KEPT: &str = include_str!("data/guard/kept.txt");
+const NAMED: &str = include_str!("data/guard/named.txt");
 const CALLS: &str = include_str!("data/guard/calls.json");
 const SHELLS: [&str; 4] = ["bash", "Bash", "Monitor", "shell"];
 
@@ -21,6 +22,7 @@ fn place(project: &str, home: &str) -> Whereabouts {
         folder: project.to_owned(),
         homes: vec![home.to_owned()],
         own: vec![format!("{home}/.config/chronicle"), format!("{home}/.local/state/chronicle")],
+        ..Whereabouts::default()
     }
 }
 
@@ -123,6 +125,27 @@ fn what_a_person_keeps_is_not_missed_and_ordinary_calls_go_on() {
         }
     }
     assert!(entries.len() > 500, "{} calls", entries.len());
+    assert_eq!(told, "");
+}
+
+/// Rules that people write find a command however its options and variables are put.
+#[test]
+fn what_a_persons_rules_name_is_found_however_it_is_put() {
+    let (disk, entries) = corpus(NAMED);
+    let text = include_str!("data/guard/named.yaml");
+    let (name, text) = ("rules.yaml".to_owned(), text.to_owned());
+    let read = read_rules(&Source { file: None, name, key: String::new(), text });
+    assert_eq!(read.problems, []);
+    let place = place("/home/ann/proj", "/home/ann");
+    let rules = Compiled::new(&[read.rules, built_in()], &place).unwrap();
+    let mut told = String::new();
+    for Entry { section, expected, tool, shown, input } in &entries {
+        let judged = verdict(&rules, &disk, tool, input);
+        if word(&judged) != expected {
+            let _ = writeln!(told, "{section} | {shown}\n    expected {expected}: {judged:?}");
+        }
+    }
+    assert!(entries.len() > 80, "{} calls", entries.len());
     assert_eq!(told, "");
 }
 

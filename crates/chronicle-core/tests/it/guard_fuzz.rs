@@ -16,7 +16,7 @@ fn rules() -> Compiled {
         project: "/home/ann/proj".to_owned(),
         folder: "/home/ann/proj".to_owned(),
         homes: vec!["/home/ann".to_owned()],
-        own: Vec::new(),
+        ..Whereabouts::default()
     };
     Compiled::new(&[built_in()], &place).unwrap()
 }

@@ -14,6 +14,7 @@ fn place() -> Whereabouts {
         folder: "/p".to_owned(),
         homes: vec!["/h".to_owned()],
         own: vec!["/h/.config/chronicle".to_owned()],
+        ..Whereabouts::default()
     }
 }
 

@@ -14,6 +14,7 @@ use chronicle_core::event::input::{
     Actor, AttemptReport, Command, EndSeen, Input, Report, SaidBefore, TimerKind,
 };
 use chronicle_core::event::record::Line;
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::Moment;
 use chronicle_core::event::{
@@ -22,7 +23,7 @@ use chronicle_core::event::{
 };
 use chronicle_core::guard::Judgement;
 use chronicle_core::state::budget::{self, Doing};
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{State, Status};
 use chronicle_core::{view, words};
 use proptest::prelude::*;
@@ -138,6 +139,11 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
             AttemptReport::CommandEnded { index, code, output: String::new() }
         }),
         Just(AttemptReport::Idle),
+        (1u32..3, any::<bool>()).prop_map(|(most, is_all)| {
+            let agent = (!is_all).then(|| "scripted".to_owned());
+            AttemptReport::RoomAwaited(RoomLimit { agent, most })
+        }),
+        Just(AttemptReport::RoomTaken),
         "[cdq]".prop_map(|request| AttemptReport::Withdrew { request }),
         (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Answer(GateId(gate)))),
         (0u32..6).prop_map(|gate| AttemptReport::Told(Message::Verdict(GateId(gate)))),
@@ -257,6 +263,7 @@ fn rewind(place: &str, to: u64) -> Command {
         task: None,
         summary: String::new(),
         said: String::new(),
+        plan: None,
     };
     let frames = if inner.is_root() {
         vec![frame(&root, "main", place.phase(), false)]
@@ -361,17 +368,22 @@ fn check_budgets(state: &State) {
 }
 
 /// What must hold after every line.
-fn check(state: &State) {
+pub(crate) fn check(state: &State) {
     check_budgets(state);
     for attempt in &state.live {
         assert!(state.attempt(*attempt).is_some_and(|attempt| attempt.ended.is_none()));
     }
     let due = state.due();
+    // Whose folder is gone waits until it is made again, which nothing is while a merge writes the project.
+    let makes = |it: &Effect| matches!(it.action, Action::MakeFolder(_) | Action::WriteMerge(_));
+    let is_making = due.iter().any(makes);
     for attempt in &state.live {
         assert!(
-            due.iter().any(|effect| format!("{:?}", effect.action)
-                .contains(&format!("({})", attempt.0))
-                || format!("{:?}", effect.action).contains(&format!("AttemptId({})", attempt.0)))
+            is_making
+                || due.iter().any(|effect| format!("{:?}", effect.action)
+                    .contains(&format!("({})", attempt.0))
+                    || format!("{:?}", effect.action)
+                        .contains(&format!("AttemptId({})", attempt.0)))
         );
     }
     if state.status() == Status::Running {
@@ -382,7 +394,7 @@ fn check(state: &State) {
     assert!(view::run_json(state).is_some());
 }
 
-fn read_back(line: &Line) {
+pub(crate) fn read_back(line: &Line) {
     let text = serde_json::to_string(line).unwrap();
     assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), *line);
     for event in &line.events {

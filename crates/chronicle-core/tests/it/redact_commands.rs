@@ -70,6 +70,7 @@ fn carried() -> Box<Carried> {
             task: Some(text()),
             summary: text(),
             said: text(),
+            plan: None,
         }],
         snapshot: Snapshot {
             findings: vec![text()],
@@ -117,8 +118,11 @@ fn commands() -> Vec<Command> {
         Command::Note { place: at.clone(), text: text() },
         Command::Budget { place: at.clone(), more: Budget::default() },
         Command::Loops { place: at, more: 1 },
+        Command::GiveUp { place: place.clone(), note: text() },
         Command::Go { place, note: text() },
         Command::Undo { what: text(), from: tree(), to: tree(), back: None },
+        Command::Merge { keep: true },
+        Command::DropWork,
         Command::Repair(repaired),
         Command::Rewind { to: 1, carried: carried() },
     ]
@@ -132,6 +136,7 @@ fn is_listed(command: &Command) -> bool {
         | Command::Pause { .. }
         | Command::Resume
         | Command::Cancel { .. }
+        | Command::GiveUp { .. }
         | Command::Approve { .. }
         | Command::Reject { .. }
         | Command::Retry { .. }
@@ -143,6 +148,8 @@ fn is_listed(command: &Command) -> bool {
         | Command::Loops { .. }
         | Command::Go { .. }
         | Command::Undo { .. }
+        | Command::Merge { .. }
+        | Command::DropWork
         | Command::Repair(_)
         | Command::Rewind { .. } => true,
         Command::Signal { .. } => false,

@@ -143,6 +143,45 @@ fn what_the_checker_refuses_the_schema_refuses() {
 }
 
 #[test]
+fn pools_that_the_checker_refuses_the_schema_refuses() {
+    let bad = [
+        "phases: {a: {slots: 65, run: pool}}",
+        "phases: {a: {run: pool, steps: [{id: s, files: {made: x}}]}}",
+        "phases: {a: {run: pool, steps: s}}",
+        "phases: {a: {run: pool, steps: [{id: s}], session: continue}}",
+        "phases: {a: {run: pool, steps: [{id: s}], produces: steps}}",
+        "phases: {a: {run: pool, steps: [{id: s}], workflow: b, persona: p}}",
+        "phases: {a: {run: pool, steps: [{id: s}], subworkflow: b, limits: {timeout: 1m}}}",
+        "phases: {a: {run: pool, steps: [{id: s}], commands: make, tools: {deny: [bash]}}}",
+        "phases: {a: {run: pool, steps: [{id: s}], merge: sometimes}}",
+        "phases: {a: {run: pool, steps: [{id: s}], merge: {verify: maybe}}}",
+        "phases: {a: {run: pool, steps: [{id: s}], worktree: {copy: x}}}",
+        "phases: {a: {run: pool, steps: [{id: s}], pause_between: often}}",
+        "phases: {a: {run: race, workers: claude}}",
+        "phases: {a: {run: race, workers: [{agnet: claude}, codex]}}",
+        "phases: {a: {run: race, workers: [claude, codex], judge: {comands: make}}}",
+        "phases: {a: {run: race, workers: [claude, codex], session: continue}}",
+    ];
+    let validator = validator();
+    for text in bad {
+        assert!(!validator.is_valid(&value(text)), "{text}");
+        let problems = load_with(text, &[("b", "phases: {x: }")]).problems;
+        // Whether this version can run it is another matter.
+        let is_error = |it: &workflow::Problem| it.severity == workflow::Severity::Error;
+        let told = problems.iter().filter(|it| is_error(it));
+        assert!(told.map(|it| it.code).any(|code| code != "not-supported-yet"), "{text}");
+    }
+    for text in [
+        "phases: {a: {run: pool, slots: '4', steps: [{id: s, files: x, mine: [1]}], merge: in_order}}",
+        "phases: {a: {run: race, workers: [claude, {agent: codex}], judge: {commands: make}}}",
+    ] {
+        assert!(validator.is_valid(&value(text)), "{text}");
+        let problems = load_with(text, &[]).problems;
+        assert!(problems.iter().all(|it| it.code == "not-supported-yet"), "{problems:?}");
+    }
+}
+
+#[test]
 fn walls_that_the_checker_refuses_the_schema_refuses() {
     let bad = [
         "walls: read\nphases: {a: }",
@@ -276,6 +315,11 @@ fn inside(map: &str, fields: Value) -> Value {
         "loop" => phase(json!({ "limits": { "loop": fields } })),
         "guards" => json!({ "guards": fields, "phases": { "a": null } }),
         "step" => phase(json!({ "run": "pool", "steps": [fields] })),
+        "files" => phase(json!({ "run": "pool", "steps": [{ "id": "s", "files": fields }] })),
+        "merge" => phase(json!({ "run": "pool", "merge": fields })),
+        "worktree" => phase(json!({ "run": "pool", "worktree": fields })),
+        "racer" => phase(json!({ "run": "race", "workers": [fields] })),
+        "judge" => phase(json!({ "run": "race", "judge": fields })),
         other => panic!("where does {other} stand?"),
     }
 }

@@ -17,6 +17,10 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("the run's `--agent`", ""),
     ("the run's `--model`", ""),
     ("the workflow's", ""),
+    ("the phase's", ""),
+    ("`worktree` for races and for pools with several slots, otherwise `shared`", "shared"),
+    // Two workers of one agent are told apart by a number.
+    ("after its agent or persona", ""),
     ("the settings'", ""),
     // No list is another thing than a list of all that there is today.
     ("all", ""),
@@ -31,7 +35,13 @@ fn file(section: &str, name: &str, field: &str) -> String {
     let plain = phase("");
     match section {
         "workflow" => format!("{plain}{field}\n"),
-        "phase" if name == "slots" => phase(&format!("run: pool, steps: [{{id: one}}], {field}")),
+        "phase" if ["slots", "merge", "pause_between"].contains(&name) => {
+            phase(&format!("run: pool, steps: [{{id: one}}], {field}"))
+        }
+        "phase" if name == "judge" => {
+            phase(&format!("run: race, workers: [claude, codex], {field}"))
+        }
+        "merge" => phase(&format!("run: pool, steps: [{{id: one}}], merge: {{{field}}}")),
         "phase" if name == "once" => phase(&format!("commands: [ls], {field}")),
         "phase" => phase(field),
         "limits" => format!("{plain}limits: {{{field}}}\n"),
@@ -46,7 +56,7 @@ fn file(section: &str, name: &str, field: &str) -> String {
     }
 }
 
-/// As it is read, with where each phase may lead in force.
+/// As it is read, with where each phase may lead and its slots in force.
 fn read(text: &str) -> Workflow {
     let loaded = load_with(text, &[]);
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
@@ -54,6 +64,7 @@ fn read(text: &str) -> Workflow {
     let mut workflow = first.unwrap_or_else(|| panic!("{text}\n{}", problems.join("\n")));
     for phase in &mut workflow.phases {
         phase.next = allowed_targets(phase);
+        phase.slots = Some(phase.slots());
     }
     workflow
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use chronicle_core::base::ids::RunId;
+use chronicle_core::definition::workflow::expand_pools;
 use chronicle_core::engine::rehearsal::{Rehearsal, SCENES_MAX, rehearse};
 use chronicle_core::event::input::Command;
 use chronicle_core::handover::handover;
@@ -147,4 +148,36 @@ proptest! {
         prop_assert_eq!(places.len(), shown, "a phase is shown twice");
         prop_assert!(shown <= count && shown > 0);
     }
+}
+
+#[test]
+fn races_and_pools_are_walked_with_whoever_judges() {
+    let race = "
+name: Race
+phases:
+  build: {run: race, judge: pick, workers: [{id: a, agent: x}, {id: b, agent: y}], next: [steps]}
+  steps: {run: pool, merge: {verify: true}, verify: [t], steps: [{id: one}], next: [last]}
+  last: {run: race, judge: {commands: [t]}, workers: [{id: a, agent: x}, {id: b, agent: y}], next: [ask]}
+  ask: {run: race, workers: [{id: a, agent: x}, {id: b, agent: y}], next: [done]}
+  pick: {next: [done]}
+";
+    let mut workflows = load_with(race, &[]).workflows;
+    expand_pools(&mut workflows);
+    let rehearsal = rehearse(start(workflows));
+    assert_eq!(rehearsal.ends, Ok(()), "{}", told(&rehearsal));
+    let places: Vec<&str> = rehearsal.scenes.iter().map(|scene| scene.place.as_str()).collect();
+    let all = [
+        "build/a/work",
+        "build/b/work",
+        "build/pick",
+        "steps/one/work",
+        "last/a/work",
+        "last/b/work",
+        "ask/a/work",
+        "ask/b/work",
+    ];
+    assert!(all.iter().all(|place| places.contains(place)), "{places:?}");
+    let judge = rehearsal.scenes.iter().find(|scene| scene.place.as_str() == "build/pick").unwrap();
+    let handover = judge.handover.clone().unwrap();
+    assert!(handover.contains("`a`: x") && handover.contains("outcome: \"a\""), "{handover}");
 }

@@ -302,6 +302,25 @@ fn settings_become_walls() {
 }
 
 #[test]
+fn a_project_lets_fewer_agents_work_and_never_more() {
+    let both = |user: &str, project: &str| {
+        let files = [(Layer::User, source("u", user)), (Layer::Project, source("p", project))];
+        let (said, problems) = read(&files);
+        assert_eq!(problems, []);
+        let own = said.agents_at_once("scripted:a.yaml").first().map(|(_, most)| *most);
+        (said.machine_agents(), own)
+    };
+    let says = |all, own| format!("machine.agents = {all}\nagents.scripted.at_once = {own}\n");
+    assert_eq!(both("", ""), (8, None));
+    assert_eq!(both(&says(20, 5), ""), (20, Some(5)));
+    assert_eq!(both(&says(20, 5), &says(21, 6)), (20, Some(5)));
+    assert_eq!(both(&says(20, 5), &says(19, 4)), (19, Some(4)));
+    // More than the default is the user's to say. A limit where there was none lets less work.
+    assert_eq!(both("", &says(9, 4)), (8, Some(4)));
+    assert_eq!(both("", &says(2, 4)), (2, Some(4)));
+}
+
+#[test]
 fn the_guide_has_every_setting_as_it_is() {
     let guide = include_str!("../../../../docs/guide/settings.md");
     let rows: Vec<String> = KEYS

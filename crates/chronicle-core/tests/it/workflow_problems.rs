@@ -45,7 +45,7 @@ phases:
     error[wrong-type] w.yaml:5:31: `idle` must be a time like `90s`, `10m` or `1h`, or `none`, not `soon`
     error[wrong-type] w.yaml:5:43: `loop` must be a whole number or `{count: edge, max: 3}`, not a list
     error[wrong-type] w.yaml:5:55: `nudges` must be a whole number, not `-1`
-    error[unknown-value] w.yaml:8:10: `run` must be one of `worker`, `inline`, `command`, `pool`, `workflow`, `human`, not `wroker` (hint: did you mean `worker`?)
+    error[unknown-value] w.yaml:8:10: `run` must be one of `worker`, `inline`, `command`, `pool`, `race`, `workflow`, `human`, not `wroker` (hint: did you mean `worker`?)
     error[wrong-type] w.yaml:9:11: `next` must be a list of texts, not a map
     error[wrong-type] w.yaml:10:12: `tools` must be a map, not `Read`
     error[misplaced-field] w.yaml:11:5: `once` is for `run: command` only
@@ -215,15 +215,13 @@ phases:
     produces: steps
     signals: complete
     followups: []
-  - {id: b, run: pool, steps: [{id: s, depends_on: t}, {id: t}], slots: 2, workflow: w2}
+  - {id: b, run: pool, slots: 2, workflow: w2}
   - {id: c, run: human}
   - {id: d, run: inline}
 ";
     let loaded = load_with(text, &[("w2", "phases: {x: }")]);
     insta::assert_snapshot!(rendered(&loaded), @r"
     error[not-supported-yet] w.yaml:10:5: this version cannot enforce `isolation: worktree`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:12:5: this version cannot enforce `produces: steps`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-    error[not-supported-yet] w.yaml:15:13: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     error[not-supported-yet] w.yaml:17:13: this version cannot enforce `run: inline`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
     ");
     assert!(!loaded.is_usable());

@@ -77,14 +77,12 @@ phases:
     check(
         text,
         &expect![[r#"
-        error[not-supported-yet] w.yaml:3:5: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-        error[unknown-step] w.yaml:5:32: no step is called `tow` (hint: did you mean `two`?)
-        error[step-circle] w.yaml:6:32: steps that wait for each other never begin: `four`, `three`, `two`
-        error[duplicate-id] w.yaml:9:14: another step is called `one`
-        warning[unreachable-phase] w.yaml:10:3: no edge leads to `b`
-        error[not-supported-yet] w.yaml:10:7: this version cannot enforce `run: pool`, and will not ignore it (hint: take it out, or accept that with `--accept-unenforced`)
-        error[step-circle] w.yaml:10:49: steps that wait for each other never begin: `self`
-    "#]],
+            error[unknown-step] w.yaml:5:32: no step is called `tow` (hint: did you mean `two`?)
+            error[step-circle] w.yaml:6:32: steps that wait for each other never begin: `two`, `three`, `four`
+            error[duplicate-id] w.yaml:9:14: another step is called `one`
+            warning[unreachable-phase] w.yaml:10:3: no edge leads to `b`
+            error[step-circle] w.yaml:10:49: `self` waits for itself
+        "#]],
     );
 }
 

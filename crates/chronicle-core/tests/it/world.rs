@@ -10,7 +10,7 @@
 //! Like a real agent, each says first which session it works in (not told, being always the same), and one that is resumed
 //! goes on after its last finished move.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronicle_core::base::ids::{
     AttemptId, GateId, Outcome, PhaseId, Place, RunId, SessionId, TreeId,
@@ -19,22 +19,23 @@ use chronicle_core::base::time::Millis;
 use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::definition::persona::Persona;
-use chronicle_core::definition::workflow::{Budget, Source, Workflow, load};
+use chronicle_core::definition::workflow::{Budget, Source, Workflow, expand_pools, load};
 use chronicle_core::engine;
 use chronicle_core::event::input::{
     Actor, Answer, AttemptReport, By, Command, EndSeen, Input, Report, SaidBefore, TimerKind, What,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::signal::Signal;
 use chronicle_core::event::trees::{Changes, FileChange, Moment, Restored, TreeRecorded};
 use chronicle_core::event::{
-    Break, Call, Change, CrashClass, Duty, Event, FollowUp, GrantScope, Issues, Message, Question,
-    RunStarted, SnapshotUpdate,
+    Break, Call, Change, CrashClass, Duty, Event, FollowUp, GateKind, GateOpened, GrantScope,
+    Issues, Message, Question, RunStarted, SnapshotUpdate,
 };
 use chronicle_core::guard::{Judgement, RuleKind, RuleRef};
 use chronicle_core::state::State;
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::words;
 
 /// More moves than any scenario needs: a world that goes on for ever is a failure.
@@ -43,6 +44,20 @@ const MOVES_MAX: usize = 5_000;
 pub(crate) const NOW: Millis = Millis(1_794_709_850_000);
 
 type Progress = BTreeMap<(SessionId, Place, u32), usize>;
+
+/// Which of several effects that are due is performed first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The first of the list.
+    #[default]
+    Due,
+    /// The last of the list.
+    Reversed,
+    /// Another one each time, so that all go on at once.
+    Turns,
+    /// One attempt to its end before another one does anything: the newest first.
+    Alone,
+}
 
 #[derive(Clone)]
 pub(crate) struct World {
@@ -53,7 +68,13 @@ pub(crate) struct World {
     pub(crate) answers: Vec<Answer>,
     /// What people were told since the last death.
     pub(crate) notices: Vec<About>,
-    script: BTreeMap<String, Vec<String>>,
+    pub(crate) script: BTreeMap<String, Vec<String>>,
+    /// Which of several effects is performed first.
+    pub(crate) order: Order,
+    /// Whether each line is decided again.
+    pub(crate) decides_again: bool,
+    /// Attempts that found no room on the machine; `full WORKER: 8` in the script says of whose.
+    waited: BTreeSet<AttemptId>,
     /// How far each session is with its script.
     progress: Progress,
     /// The same after each line.
@@ -75,8 +96,11 @@ pub(crate) fn workflows(text: &str) -> Vec<Workflow> {
         key: key.to_owned(),
         text: text.to_owned(),
     };
-    let loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
+    let mut loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
+    // The engine runs pools; whether a whole run may have one is the loader's word.
+    loaded.problems.retain(|problem| problem.code != "not-supported-yet");
     assert!(loaded.is_usable(), "{:#?}", loaded.problems);
+    expand_pools(&mut loaded.workflows);
     loaded.workflows
 }
 
@@ -95,6 +119,8 @@ pub(crate) fn start(workflows: Vec<Workflow>) -> RunStarted {
         version: "test".to_owned(),
         on_gate: None,
         isolated: false,
+        keep_folders: false,
+        apart: false,
         inputs: true,
         rules: None,
         walls: None,
@@ -188,6 +214,12 @@ pub(crate) fn tree(moment: Moment, paths: &[&str]) -> Input {
     report(Report::TreeRecorded(Box::new(recorded)))
 }
 
+/// `8` of all agents, or `2 claude`.
+pub(crate) fn room_limit(text: &str) -> RoomLimit {
+    let (most, agent) = text.split_once(' ').map_or((text, None), |(most, it)| (most, Some(it)));
+    RoomLimit { agent: agent.map(str::to_owned), most: most.parse().unwrap() }
+}
+
 pub(crate) fn signal(attempt: AttemptId, request: &str, signal: Signal) -> Input {
     let by = By { actor: Actor::Worker(attempt), request: Some(request.to_owned()) };
     let command = Command::Signal { attempt, request: request.to_owned(), signal };
@@ -213,6 +245,9 @@ impl World {
             answers: Vec::new(),
             notices: Vec::new(),
             script,
+            order: Order::Due,
+            decides_again: true,
+            waited: BTreeSet::new(),
             progress: Progress::new(),
             snapshots: vec![Progress::new()],
         }
@@ -234,7 +269,9 @@ impl World {
     pub(crate) fn step(&mut self, input: &Input) -> Answer {
         let step = engine::step(&self.state, input);
         if let Some(line) = step.line {
-            assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
+            if self.decides_again {
+                assert_eq!(engine::decide_again(&self.state, &line), Ok(()), "{line:#?}");
+            }
             self.state.apply(&line);
             assert!(self.state.anomalies.is_empty(), "{:?}", self.state.anomalies);
             self.bodies.push(line.texts.iter().cloned().chain(step.bodies).collect());
@@ -270,10 +307,11 @@ impl World {
             self.step(&about(attempt, AttemptReport::Told(message)));
             return true;
         }
-        match due.first().map(|effect| effect.action) {
+        match self.choose(&due) {
             Some(Action::RunAttempt(attempt)) if self.asks(attempt) => {
                 return self.person_answers();
             }
+            Some(action) if self.perform_for_pool(action) => {}
             Some(Action::RunAttempt(attempt)) => self.agent_moves(attempt),
             Some(Action::StopAttempt(attempt)) => {
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
@@ -295,18 +333,50 @@ impl World {
                 let notice = NoticeGiven { about, given, failed, missed };
                 self.step(&report(Report::NoticeGiven(notice)));
             }
-            Some(Action::RunTimer { .. } | Action::Tell(..)) => {
-                unreachable!("an attempt comes first")
-            }
+            Some(
+                Action::RunTimer { .. }
+                | Action::Tell(..)
+                | Action::ReadSteps
+                | Action::MakeFolder(_)
+                | Action::DropFolder(_)
+                | Action::PlanMerge(_)
+                | Action::WriteMerge(_),
+            ) => unreachable!("an attempt comes first, and pools are played above"),
             None => return self.person_answers(),
         }
         true
+    }
+
+    /// What is performed next. In a pool everything goes on before a person is asked.
+    fn choose(&self, due: &[Effect]) -> Option<Action> {
+        let first = due.first().map(|effect| effect.action);
+        if self.state.pools.is_empty() {
+            return first;
+        }
+        let is_act = |action: &Action| match action {
+            Action::RunTimer { .. } | Action::Tell(..) => false,
+            Action::RunAttempt(attempt) => !self.asks(*attempt),
+            _ => true,
+        };
+        let acts = due.iter().map(|effect| effect.action).filter(is_act);
+        let acts: Vec<Action> = acts.collect();
+        let at = match self.order {
+            Order::Due => 0,
+            Order::Reversed => acts.len().saturating_sub(1),
+            Order::Turns => self.lines.len() % acts.len().max(1),
+            Order::Alone => {
+                let is_work = |action: &Action| matches!(action, Action::RunAttempt(_));
+                acts.iter().rposition(is_work).unwrap_or_default()
+            }
+        };
+        acts.get(at).copied().or(first)
     }
 
     /// The world as it was after so many lines, its supervisor dead and every agent with it.
     pub(crate) fn killed_after(&self, lines: usize) -> Self {
         let mut world = Self::new("");
         world.script.clone_from(&self.script);
+        world.order = self.order;
         world.lines = self.lines[..lines].to_vec();
         world.bodies = self.bodies[..lines].to_vec();
         for line in &world.lines {
@@ -351,7 +421,10 @@ impl World {
         if intent.resume && !self.progress.keys().any(|(session, ..)| *session == intent.session) {
             return self.end(id, Some((CrashClass::SessionGone, "no such session")));
         }
-        if intent.agent != "shell" && !attempt.session_seen {
+        if intent.agent != "shell" && !attempt.session_seen && self.waits_for_room(id) {
+            return;
+        }
+        if intent.agent != "shell" && !self.state.attempt(id).unwrap().session_seen {
             self.progress.entry(key).or_default();
             self.step(&about(id, AttemptReport::Session(intent.session)));
             return;
@@ -384,6 +457,20 @@ impl World {
             // A command that the script does not know ends well.
             (None, Some(Some(index))) => self.perform(id, at, &format!("run {index} 0")),
         }
+    }
+
+    /// Whether an attempt that has not begun waits for room, or has it now.
+    fn waits_for_room(&mut self, id: AttemptId) -> bool {
+        let attempt = self.state.attempt(id).unwrap();
+        if attempt.awaits_room() {
+            self.step(&about(id, AttemptReport::RoomTaken));
+            return true;
+        }
+        let said = self.script.get(&format!("full {}", attempt.intent.place));
+        let Some(said) = said.filter(|_| self.waited.insert(id)) else { return false };
+        let limit = room_limit(&said[0]);
+        self.step(&about(id, AttemptReport::RoomAwaited(limit)));
+        true
     }
 
     /// The command that a shell runs next; none after the last, or after one that failed.
@@ -441,8 +528,8 @@ impl World {
                 AttemptReport::CommandEnded { index, code, output: String::new() }
             }
             "idle" => AttemptReport::Idle,
-            "go" | "complete" | "claim" | "continue" | "need" | "help" | "replace" | "ask"
-            | "snap" | "loop" | "cancel" | "status" => {
+            "plan" | "go" | "complete" | "claim" | "continue" | "need" | "help" | "replace"
+            | "ask" | "snap" | "loop" | "cancel" | "status" => {
                 let signal = signalled(verb, rest);
                 self.step(&self::signal(id, &request, signal));
                 return;
@@ -487,16 +574,28 @@ impl World {
         self.step(&about(id, AttemptReport::Ended(seen)));
     }
 
+    /// What the script says to the first open gate; in a pool, to any of them.
+    fn known_answer(&self) -> Option<(GateId, String)> {
+        let known = |gate: &GateOpened| {
+            let at = format!("at {}", gate.shown_place());
+            let moves = self.script.get(&gate.gate.to_string()).or_else(|| self.script.get(&at));
+            // Which of several workers meets the limit first depends on the order.
+            let any =
+                || self.script.get("any budget").filter(|_| gate.gate_kind == GateKind::Budget);
+            Some((gate.gate, moves.or_else(any)?.first()?.clone()))
+        };
+        let most = if self.state.pools.is_empty() { 1 } else { usize::MAX };
+        self.state.open_gates().take(most).find_map(|gate| known(&gate.opened))
+    }
+
     fn person_answers(&mut self) -> bool {
-        if self.state.is_over() {
+        // After the end only the merge of a whole run is asked about.
+        let own = self.state.apart.as_ref().and_then(|apart| apart.gate);
+        if self.state.is_over() && own.is_none() {
             return false;
         }
-        let Some(gate) = self.state.open_gates().next().map(|gate| gate.opened.gate) else {
-            return false;
-        };
-        let Some(text) = self.script.get(&gate.to_string()).and_then(|moves| moves.first()) else {
-            return false;
-        };
+        let Some((gate, text)) = self.known_answer() else { return false };
+        let text = &text;
         let command = match text.split_once(' ') {
             Some(("rewind", to)) => self.rewind(to.parse().unwrap()),
             _ => answer(gate, text),
@@ -562,6 +661,7 @@ fn signalled(verb: &str, rest: &str) -> Signal {
         "loop" => Signal::Loop { summary: text },
         "cancel" => Signal::Cancel { summary: text },
         "status" => Signal::Status,
+        "plan" => crate::world_pools::plan(rest),
         "claim" => Signal::Leave {
             target: None,
             outcome: None,
@@ -617,7 +717,9 @@ fn answer(gate: GateId, text: &str) -> Command {
         "answer" => Command::Answer { gate: Some(gate), text: note, note: String::new() },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
         "cancel" => Command::Cancel { reason: note },
+        "give-up" => Command::GiveUp { place: Place::new(rest), note: String::new() },
         "budget" => Command::Budget { place: None, more: more(rest) },
+        "merge" => Command::Merge { keep: false },
         "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
         other => panic!("no such answer: {other}"),
     }

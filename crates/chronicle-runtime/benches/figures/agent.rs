@@ -79,6 +79,12 @@ fn memory(folder: &Path) -> Row {
     let own = std::env::current_exe().unwrap();
     let mut command = Command::new(own);
     command.arg(CHILD).arg(folder).env("CHRONICLE_SCRIPTED_HOME", folder.join("agent-home"));
+    // On this machine, all of them may work.
+    let config = folder.join("config");
+    std::fs::create_dir_all(config.join("chronicle")).unwrap();
+    let settings = format!("machine.agents = {LIVE}\n");
+    std::fs::write(config.join("chronicle/config.toml"), settings).unwrap();
+    command.env("XDG_CONFIG_HOME", config).env("XDG_STATE_HOME", folder.join("state"));
     let output = command.stderr(Stdio::inherit()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     Row::told(format!("memory of one process that supervises {LIVE} runs, a live agent each"), said)

@@ -11,6 +11,7 @@ mod list;
 mod measure;
 mod opening;
 mod peers;
+mod pools;
 mod program;
 mod scene;
 mod start;
@@ -40,6 +41,7 @@ const PARTS: &[Part] = &[
     Part { name: "list", run: list::rows },
     Part { name: "guard", run: guard::rows },
     Part { name: "walls", run: walls::rows },
+    Part { name: "pools", run: pools::rows },
     Part { name: PEERS, run: peers::rows },
 ];
 const PEERS: &str = "peers";

@@ -74,6 +74,8 @@ fn started(text: &str) -> RunStarted {
         version: "bench".to_owned(),
         on_gate: None,
         isolated: false,
+        keep_folders: false,
+        apart: false,
         inputs: true,
         rules: None,
         walls: None,

@@ -42,7 +42,7 @@ pub(crate) fn rows(folder: &Path) -> Vec<Row> {
 }
 
 /// A project that git looks after.
-fn make(folder: &Path) {
+pub(crate) fn make(folder: &Path) {
     for number in 0..FOLDERS {
         let inner = folder.join(format!("d{number}"));
         std::fs::create_dir_all(&inner).unwrap();
@@ -62,7 +62,7 @@ fn status(folder: &Path) -> std::time::Duration {
     time(|| git(folder, &["status", "--porcelain"])).0
 }
 
-fn git(folder: &Path, words: &[&str]) {
+pub(crate) fn git(folder: &Path, words: &[&str]) {
     let mut command = Command::new("git");
     command.args(words).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
     assert!(command.status().unwrap().success(), "git {words:?}");

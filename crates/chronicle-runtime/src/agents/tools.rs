@@ -16,7 +16,7 @@ pub struct SignalTool {
 
 /// All that this version understands; plans come with the phases that want them.
 pub fn signal_tools() -> Vec<SignalTool> {
-    vec![transition(), signal_back(), step(), snapshot(), ask(), status()]
+    vec![transition(), signal_back(), step(), snapshot(), plan(), ask(), status()]
 }
 
 fn text(about: &str) -> Value {
@@ -124,6 +124,43 @@ fn snapshot() -> SignalTool {
         name: "workflow_update_snapshot",
         about: "Keep something for the phases after yours: a text, or lists by their names.",
         schema: object(&json!({"data": {"anyOf": [text("One finding."), lists]}}), &["data"]),
+    }
+}
+
+fn plan() -> SignalTool {
+    let files = json!({
+        "type": "object",
+        "properties": {
+            "create": texts("Files that it makes."),
+            "change": texts("Files that it changes."),
+        },
+        "additionalProperties": false,
+    });
+    let about = "All that its worker is told beside the task: what to do, where, and how to see that it is done.";
+    let step = json!({
+        "type": "object",
+        "properties": {
+            "id": text("Short and unique: letters, digits, dashes."),
+            "name": text("What people see."),
+            "description": text(about),
+            "depends_on": texts("Ids of steps that must be merged first."),
+            "files": files,
+        },
+        "required": ["id"],
+    });
+    let version =
+        "The plan that you change, by its number, if its steps are being worked on already.";
+    SignalTool {
+        name: "workflow_plan",
+        about: "Plan the steps that several workers do next, some of them at the same time; only in a \
+            phase that is for planning, or as its helper. Called again, it replaces what has not begun.",
+        schema: object(
+            &json!({
+                "steps": {"type": "array", "items": step, "description": "All steps, in order."},
+                "version": {"type": "integer", "description": version},
+            }),
+            &["steps"],
+        ),
     }
 }
 

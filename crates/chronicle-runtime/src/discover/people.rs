@@ -43,7 +43,10 @@ impl Catalog {
     fn named_in(&self, workflows: &[Workflow]) -> impl Iterator<Item = &FoundPersona> {
         let phases = workflows.iter().flat_map(|workflow| &workflow.phases);
         let words: Vec<&str> = phases
-            .flat_map(|phase| phase.persona.iter().chain(phase.followups.iter().flatten()))
+            .flat_map(|phase| {
+                let racers = phase.workers.iter().filter_map(|racer| racer.persona.as_ref());
+                phase.persona.iter().chain(phase.followups.iter().flatten()).chain(racers)
+            })
             .map(String::as_str)
             .collect();
         self.personas.iter().filter(move |it| words.iter().any(|word| it.persona.is_called(word)))

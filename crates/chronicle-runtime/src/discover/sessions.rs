@@ -218,6 +218,7 @@ impl OlderRun {
             at: None,
             step: None,
             folder: FolderId::Project,
+            plan: None,
             workflow: workflow.key.clone(),
             phase,
             inside: false,

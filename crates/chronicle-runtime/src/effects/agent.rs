@@ -177,8 +177,8 @@ pub(super) fn start(
 ) -> Result<AgentStop, Box<EndSeen>> {
     let id = work.intent.attempt;
     let works_in = works_in(&context, work)?;
-    let time = walled::time_of(&context)?;
-    context.loaded.refusal().map_or(Ok(()), |why| Err(cannot_start(why)))?;
+    let time = walled::time_of(&context, work)?;
+    context.loaded.refusal(work.folder).map_or(Ok(()), |why| Err(cannot_start(why)))?;
     // Scripts and programs are named relative to the project, wherever the attempt works.
     let mut adapter = agents::find(&work.intent.agent, &context.folder.project, &context.settings)
         .map_err(|error| cannot_start(error.to_string()))?;

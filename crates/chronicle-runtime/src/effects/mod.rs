@@ -7,8 +7,10 @@ mod agent;
 mod both;
 mod notify;
 mod observe;
+mod pool;
 mod recorder;
 mod report;
+mod room;
 mod shell;
 mod timer;
 mod transcript;
@@ -25,7 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use chronicle_core::base::ids::AttemptId;
+use chronicle_core::base::ids::{AttemptId, FolderId};
 use chronicle_core::base::redact::Redactor;
 use chronicle_core::definition::prices::Prices;
 use chronicle_core::definition::settings::Settings;
@@ -54,7 +56,9 @@ use crate::loaded::LoadedFiles;
 use crate::process::Control;
 use crate::project::{Project, RunFolder};
 use notify::Notices;
+use pool::Pools;
 use report::Reporter;
+use room::{Rooms, Standing};
 use timer::Timers;
 use tree::Recordings;
 
@@ -91,14 +95,17 @@ pub(crate) struct Context {
 /// The real world: processes and clocks.
 pub(crate) struct Processes {
     context: Arc<Context>,
-    /// What judges the calls of agents; made with the first one, since a new run has no rules before its first line.
-    guard: Option<Arc<Guard>>,
+    /// What judges the calls of agents in each folder; made with the first one, since a new run has no rules before its first line.
+    guards: BTreeMap<FolderId, Arc<Guard>>,
     running: BTreeMap<AttemptId, Running>,
     /// Attempts that lived before we did: nothing here runs them, so they are observed first.
     unknown: BTreeSet<AttemptId>,
     timers: Timers,
     recordings: Recordings,
+    pools: Pools,
     notices: Notices,
+    /// Which agents have room on this machine, and which wait for it.
+    rooms: Rooms,
 }
 
 /// How an attempt that runs here is stopped.
@@ -126,6 +133,8 @@ impl Processes {
         let settings = discover::settings(&Project::at(&project)).settings;
         let max_bytes = settings.trees_max_file_bytes();
         let recordings = Recordings::new(folder.clone(), inbox.clone(), max_bytes);
+        let pools = Pools::new(folder.clone(), inbox.clone());
+        let rooms = Rooms::new(inbox.clone());
         let context = Arc::new(Context {
             cookies: folder.cookies(),
             loaded: Arc::new(LoadedFiles::new(folder.clone())),
@@ -141,7 +150,8 @@ impl Processes {
         });
         let (running, unknown) = (BTreeMap::new(), state.live.clone());
         let notices = Notices::new(Arc::clone(&context), state);
-        Ok(Self { context, guard: None, running, unknown, timers, recordings, notices })
+        let guards = BTreeMap::new();
+        Ok(Self { context, guards, running, unknown, timers, recordings, pools, notices, rooms })
     }
 
     /// Whether people are told when they are needed.
@@ -168,6 +178,11 @@ impl Processes {
         }
         // From the state as it is now. The handover is the one that was kept when the attempt was decided (`agent/order.rs`).
         let work = work::work(state, id)?;
+        match self.room(state, &work) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(report) => return Some(*report),
+        }
         let begun = if work.is_shell() {
             shell::start(Arc::clone(&self.context), work).map(Running::Shell)
         } else {
@@ -183,22 +198,54 @@ impl Processes {
         }
     }
 
+    /// Whether there is room on this machine for an agent to begin, or what is to be reported of that. Commands need none.
+    fn room(&self, state: &State, work: &Work) -> Result<bool, Box<Input>> {
+        if work.is_shell() {
+            return Ok(true);
+        }
+        let id = work.intent.attempt;
+        let known = state.attempt(id).and_then(|attempt| attempt.room.as_ref());
+        let bounds = || crate::room::bounds(&self.context.settings, &work.intent.agent);
+        let told =
+            |what| Err(Box::new(reported(Report::Attempt { attempt: id, active_ms: 0, what })));
+        match (self.rooms.ask(id, bounds), known) {
+            (Ok(Standing::Has | Standing::Given), None) => Ok(true),
+            // It waited for an earlier supervisor. That it begins is on record before it does.
+            (Ok(Standing::Has), Some(_)) => told(AttemptReport::RoomTaken),
+            (Ok(Standing::Waits(limit)), known) if known != Some(&limit) => {
+                told(AttemptReport::RoomAwaited(limit))
+            }
+            (Ok(Standing::Waits(_) | Standing::Known | Standing::Given), _) => Ok(false),
+            (Err(error), _) => Err(Box::new(ended(id, 0, *room::no_room(&error)))),
+        }
+    }
+
     fn begin(&mut self, state: &State, work: &Work) -> Result<Running, Box<EndSeen>> {
         // Without one of its rules nothing may begin.
-        let guard = self.guard(state).map_err(|why| {
+        let guard = self.guard(state, work.folder, &work.sees).map_err(|why| {
             agent::cannot_start(format!("the rules of this run cannot be used: {why}"))
         })?;
         agent::start(Arc::clone(&self.context), guard, work).map(Running::Agent)
     }
 
-    /// The guard of this run, by the rules that were frozen when it began.
-    fn guard(&mut self, state: &State) -> Result<Arc<Guard>, String> {
-        if let Some(guard) = &self.guard {
+    /// The guard of this run in one of its folders, by the rules that were frozen when it began.
+    fn guard(
+        &mut self,
+        state: &State,
+        of: FolderId,
+        sees: &[FolderId],
+    ) -> Result<Arc<Guard>, String> {
+        let run = state.run.as_ref().ok_or("it has not begun")?;
+        // Of one worker alone: whoever comes after it in the same folder must not look there.
+        if !sees.is_empty() {
+            return Ok(Arc::new(Guard::of_run(run, &self.context.folder, of, sees)?));
+        }
+        if let Some(guard) = self.guards.get(&of) {
             return Ok(Arc::clone(guard));
         }
-        let run = state.run.as_ref().ok_or("it has not begun")?;
-        let guard = Guard::of_run(run, &self.context.folder)?;
-        Ok(Arc::clone(self.guard.insert(Arc::new(guard))))
+        let guard = Arc::new(Guard::of_run(run, &self.context.folder, of, &[])?);
+        self.guards.insert(of, Arc::clone(&guard));
+        Ok(guard)
     }
 
     fn stop(&mut self, id: AttemptId) -> Option<Input> {
@@ -211,8 +258,9 @@ impl Processes {
             Some(Running::Shell(stop)) => stop.stop(STOP_GRACE),
             // Observation ends it anyway, and reports it as lost.
             Some(Running::Observed) => {}
-            // Started and stopped within one batch: no process was ever started for it.
+            // Started and stopped within one batch, or it waits for room: no process was ever started for it.
             None => {
+                self.rooms.forget(id);
                 let seen = EndSeen { stopped: true, ..EndSeen::default() };
                 return Some(ended(id, 0, seen));
             }
@@ -304,6 +352,7 @@ impl World for Processes {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         // Handles of attempts that have ended are dropped before new ones are started.
         self.running.retain(|id, _| state.live.contains(id));
+        self.rooms.keep(|id| state.live.contains(&id));
         for (id, running) in &self.running {
             if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
                 // Time that an agent spends waiting for a person counts neither as work nor as silence.
@@ -316,7 +365,9 @@ impl World for Processes {
         // Timers, recordings and notices drop first what is no longer due, then start what is.
         self.timers.keep(due);
         self.recordings.keep(due);
+        self.pools.keep(due);
         self.recordings.hurry(state.paused.is_some() || state.is_given_up());
+        self.pools.hurry(state.paused.is_some() || state.is_given_up());
         self.notices.keep(due);
         due.iter()
             .filter_map(|effect| match effect.action {
@@ -328,15 +379,26 @@ impl World for Processes {
                 // Already handled by `timers.keep` above.
                 Action::RunTimer { .. } | Action::WaitUntil { .. } => None,
                 Action::RecordTree(_) | Action::RestoreTree => {
-                    let guard = self.guard(state).ok();
+                    let of = tree::folder_of(state, effect);
+                    // An earlier supervisor may have been killed while a worker ran there.
+                    self.context.loaded.settle(of);
+                    let guard = self.guard(state, of, &[]).ok();
                     self.recordings.perform(state, effect, guard)
                 }
+                Action::ReadSteps
+                | Action::MakeFolder(_)
+                | Action::DropFolder(_)
+                | Action::PlanMerge(_)
+                | Action::WriteMerge(_) => self.pools.perform(state, effect),
             })
             .collect()
     }
 
     fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.recordings.is_idle() && self.notices.is_idle()
+        self.running.is_empty()
+            && self.recordings.is_idle()
+            && self.pools.is_idle()
+            && self.notices.is_idle()
     }
 }
 
@@ -351,6 +413,11 @@ fn without_host(effect: &Effect) -> Option<Input> {
         | Action::WaitUntil { .. }
         | Action::RecordTree(_)
         | Action::RestoreTree
+        | Action::ReadSteps
+        | Action::MakeFolder(_)
+        | Action::DropFolder(_)
+        | Action::PlanMerge(_)
+        | Action::WriteMerge(_)
         | Action::Notify(_) => None,
     }
 }

@@ -13,7 +13,7 @@ use chronicle_core::state::State;
 use chronicle_core::state::effect::{Action, Effect};
 
 use super::observe::{is_absent, observed};
-use super::{ended, tree, worked};
+use super::{ended, pool, tree, worked};
 use crate::cookie::Cookies;
 use crate::driver::World;
 use crate::inbox::reported;
@@ -30,6 +30,8 @@ pub(crate) struct Recorder {
     unknown: BTreeSet<AttemptId>,
     /// Notices that were due before this process.
     owed: BTreeSet<About>,
+    /// True if its caller holds the project's files.
+    has_files: bool,
 }
 
 impl Recorder {
@@ -41,12 +43,18 @@ impl Recorder {
             after: None,
             unknown: state.live.clone(),
             owed: state.notices.owed.iter().map(|owed| owed.about).collect(),
+            has_files: false,
         }
     }
 
     /// Does nothing while the ledger ends at that line.
     pub(crate) fn after(self, seq: u64) -> Self {
         Self { after: Some(seq), ..self }
+    }
+
+    /// The caller holds the project's files: the work of the run may be merged into them.
+    pub(crate) fn with_files(self) -> Self {
+        Self { has_files: true, ..self }
     }
 
     fn finish(&mut self, state: &State, effect: &Effect) -> Option<Input> {
@@ -60,6 +68,11 @@ impl Recorder {
             Action::RecordTree(_) | Action::RestoreTree => {
                 tree::finish(&self.folder, state, effect)
             }
+            Action::ReadSteps
+            | Action::MakeFolder(_)
+            | Action::DropFolder(_)
+            | Action::PlanMerge(_)
+            | Action::WriteMerge(_) => pool::finish(&self.folder, state, effect, self.has_files),
             // They stay due, and are performed by the supervisor that resumes the run.
             Action::RunAttempt(_)
             | Action::Tell(..)

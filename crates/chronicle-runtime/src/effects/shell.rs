@@ -83,7 +83,7 @@ pub(super) fn start(context: Arc<Context>, work: Work) -> Result<ShellStop, Box<
     let works_in = works_in(&context, &work)?;
     let walled = walled(&context, &work, &works_in, None, &environment(&context, &work))?;
     let shell = Shell {
-        time: time_of(&context)?,
+        time: time_of(&context, &work)?,
         works_in,
         walled,
         reporter: Reporter::new(context.inbox.clone(), id),

@@ -17,6 +17,7 @@ use chronicle_core::state::{Attempt, State, Stretch};
 use crate::fail::{self, Point};
 use crate::guard::Guard;
 use crate::inbox::{InboxMessage, reported};
+use crate::loaded::LoadedFiles;
 use crate::process::Leash;
 use crate::project::{Project, RunFolder};
 use crate::threads;
@@ -46,6 +47,8 @@ struct TreeJob {
     of: FolderId,
     cause: Cause,
     what: TreeWork,
+    /// Whether its folder should be there.
+    is_made: bool,
     /// What finds changes that the rules forbid.
     guard: Option<Arc<Guard>>,
     /// Larger files are not recorded.
@@ -140,9 +143,31 @@ pub(super) fn finish(folder: &RunFolder, state: &State, effect: &Effect) -> Opti
         return None;
     }
     let run = state.run.as_ref().filter(|_| is_by_worker(state, effect));
-    let guard = run.and_then(|run| Guard::of_run(run, folder).ok()).map(Arc::new);
+    let of = folder_of(state, effect);
+    // Its supervisor may have been killed while a worker ran there.
+    LoadedFiles::new(folder.clone()).settle(of);
+    let guard = run.and_then(|run| Guard::of_run(run, folder, of, &[]).ok()).map(Arc::new);
     let job = TreeJob { guard, ..job(folder, state, effect, max_bytes(folder))? };
     Some(reported(job.perform(&mut Opened::default())))
+}
+
+/// The folder whose files an effect records or restores.
+pub(super) fn folder_of(state: &State, effect: &Effect) -> FolderId {
+    match effect.action {
+        Action::RecordTree(moment) => state.folder_of(moment),
+        Action::RestoreTree => state.trees.undo().map(|(of, _)| of).unwrap_or_default(),
+        Action::RunAttempt(_)
+        | Action::StopAttempt(_)
+        | Action::Tell(..)
+        | Action::Notify(_)
+        | Action::RunTimer { .. }
+        | Action::WaitUntil { .. }
+        | Action::ReadSteps
+        | Action::MakeFolder(_)
+        | Action::DropFolder(_)
+        | Action::PlanMerge(_)
+        | Action::WriteMerge(_) => FolderId::Project,
+    }
 }
 
 /// True if a worker's changes are to be recorded. The commands of a workflow are its author's, and the rules do not judge them.
@@ -151,14 +176,20 @@ fn is_by_worker(state: &State, effect: &Effect) -> bool {
     state.attempt(id).is_some_and(|attempt| attempt.intent.agent != SHELL)
 }
 
-fn max_bytes(folder: &RunFolder) -> u64 {
+pub(super) fn max_bytes(folder: &RunFolder) -> u64 {
     discover::settings(&Project::at(&folder.project)).settings.trees_max_file_bytes()
 }
 
 /// The trees of a run, if its project has any.
 pub(crate) fn trees_of(folder: &RunFolder) -> Result<Option<Trees>, TreesError> {
     let trees = Trees::existing(&folder.project)?;
-    Ok(trees.map(|trees| trees.of_run(&folder.path).up_to(max_bytes(folder))))
+    let trees = trees.map(|trees| trees.of_run(&folder.path).up_to(max_bytes(folder)));
+    let FolderId::Work(number) = folder.on_disk(FolderId::Project) else { return Ok(trees) };
+    // The folder of a run that worked apart may be gone. What was recorded of it can be compared all the same: git only needs some
+    // folder to start in, and it must not be the project.
+    let place = folder.work(number).filter(|place| place.is_dir());
+    let place = place.unwrap_or_else(|| folder.path.clone());
+    Ok(trees.map(|trees| trees.in_work(folder, number, place)))
 }
 
 /// Records the files now, compared with the run's last tree, because a person asked.
@@ -169,7 +200,8 @@ pub(crate) fn record_now(folder: &RunFolder, state: &State) -> Result<TreeRecord
     let max_bytes = max_bytes(folder);
     let leash = Leash::default();
     let folder = folder.clone();
-    let job = TreeJob { folder, of, cause, what, guard: None, max_bytes, leash };
+    let is_made = state.is_made(of);
+    let job = TreeJob { folder, of, cause, what, is_made, guard: None, max_bytes, leash };
     job.record(&mut Opened::default(), moment, &before(state, of, moment))
 }
 
@@ -185,7 +217,8 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Op
         return None;
     };
     let (folder, leash) = (folder.clone(), Leash::default());
-    Some(TreeJob { folder, of, cause: effect.cause, what, guard: None, max_bytes, leash })
+    let (cause, is_made) = (effect.cause, state.is_made(of));
+    Some(TreeJob { folder, of, cause, what, is_made, guard: None, max_bytes, leash })
 }
 
 fn before(state: &State, of: FolderId, moment: Moment) -> Before {
@@ -218,6 +251,11 @@ impl TreeJob {
                 fail::at(Point::BeforeTree);
                 let recorded = self.record(opened, *moment, before);
                 fail::at(Point::AfterTree);
+                // Nobody works there yet: it is made again first, from what was recorded last.
+                if let (Err(_), Moment::Before(_), Some(folder)) = (&recorded, moment, self.lost())
+                {
+                    return Report::FolderLost { folder };
+                }
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))
             }
             TreeWork::Restore { from, to, forbidden } => self
@@ -226,6 +264,12 @@ impl TreeJob {
                 .map(|restored| Report::TreeRestored(Box::new(restored))),
         };
         done.unwrap_or_else(|error| self.failed(&error.told()))
+    }
+
+    /// The number of the work folder, if it was made and is gone.
+    fn lost(&self) -> Option<u32> {
+        let number = self.folder.on_disk(self.of).number().filter(|_| self.is_made)?;
+        self.folder.path_of(self.of).is_err().then_some(number)
     }
 
     fn record(
@@ -264,8 +308,8 @@ impl TreeJob {
             _ => (0, Vec::new()),
         };
         let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
-        let head = trees::head(place, &self.leash);
-        let moved = trees::moved(place, &self.leash, before.head.as_ref(), head.as_ref());
+        let head = trees::head(&place, &self.leash);
+        let moved = trees::moved(&place, &self.leash, before.head.as_ref(), head.as_ref());
         // A head that could not be read is not one that is gone.
         trees.ended_early()?;
         Ok(TreeRecorded {
@@ -305,15 +349,13 @@ impl TreeJob {
     }
 
     fn open<'a>(&self, opened: &'a mut Opened) -> Result<&'a Trees, TreesError> {
-        let place = self.folder.path_of(self.of).map_err(TreesError::NoFolder)?;
         match opened.trees.entry(self.of) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(none) => {
-                // They were read for the project's own folder.
-                let known = opened.excludes.take().filter(|_| self.of.is_project());
-                let excludes = known.unwrap_or_else(|| Excludes::find(place, &self.leash));
-                let trees = Trees::open_with(place, excludes)?;
-                Ok(none.insert(trees.of_run(&self.folder.path).up_to(self.max_bytes)))
+                let find = || Excludes::find(&self.folder.project, &self.leash);
+                let excludes = opened.excludes.take().unwrap_or_else(find);
+                let trees = Trees::open_for_with(&self.folder, self.of, excludes)?;
+                Ok(none.insert(trees.up_to(self.max_bytes)))
             }
         }
     }

@@ -41,12 +41,17 @@ pub(super) fn walled(
     let agent = work.intent.agent.split(':').next().unwrap_or_default();
     let link = link::place(&context.folder.path);
     let other_links = link::other_folders(&Project::at(&context.folder.project));
-    let around = Around { works_in, agent, home, env, link, other_links, own_tmp: &own_tmp };
+    let is_copy = !context.folder.on_disk(work.folder).is_project();
+    let origin = Some(context.folder.project.as_path()).filter(|_| is_copy);
+    let own_tmp = own_tmp.as_path();
+    let seen = work.sees.iter().filter_map(|folder| context.folder.path_of(*folder).ok());
+    let seen = seen.collect();
+    let around = Around { works_in, origin, agent, home, env, link, other_links, own_tmp, seen };
     let Raised { wall, env } = walls::around(walls, &around).map_err(cannot_start)?;
     if wall.is_some() {
         let is_own_used = env.values().any(|path| Path::new(path) == own_tmp);
         let own = || {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(&own_tmp);
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(own_tmp);
             made.map_err(|error| {
                 io::Error::new(error.kind(), format!("`{}`: {error}", own_tmp.display()))
             })
@@ -60,8 +65,8 @@ pub(super) fn walled(
 }
 
 /// The time of an attempt that is about to start, over which it is compared what agents load.
-pub(super) fn time_of(context: &Context) -> Result<AttemptTime, Box<EndSeen>> {
-    context.loaded.begin().map_err(|error| {
+pub(super) fn time_of(context: &Context, work: &Work) -> Result<AttemptTime, Box<EndSeen>> {
+    context.loaded.begin(work.folder).map_err(|error| {
         cannot_start(format!("what agents load of the project cannot be remembered: {error}"))
     })
 }

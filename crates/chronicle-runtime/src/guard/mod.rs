@@ -6,6 +6,7 @@ mod places;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::FolderId;
 use chronicle_core::definition::guard::{FrozenRules, built_in};
 use chronicle_core::definition::workflow::Tools;
 use chronicle_core::event::RunStarted;
@@ -44,10 +45,19 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The guard of a run.
-    pub(crate) fn of_run(run: &RunStarted, folder: &RunFolder) -> Result<Self, String> {
+    /// The guard of a run over one of its folders. A work folder is judged as the project is; the person's own folder may be read, and
+    /// so may those folders of others that the worker chooses among.
+    pub(crate) fn of_run(
+        run: &RunStarted,
+        folder: &RunFolder,
+        of: FolderId,
+        sees: &[FolderId],
+    ) -> Result<Self, String> {
         let home = run.isolated.then(|| folder.home());
-        Self::new(run.rules.as_ref(), &folder.project, home.as_deref())
+        let works_in = folder.path_of(of).map_err(|error| error.to_string())?;
+        let origin = Some(folder.project.as_path()).filter(|_| !folder.on_disk(of).is_project());
+        let others = sees.iter().filter_map(|other| folder.path_of(*other).ok());
+        Self::around(run.rules.as_ref(), &works_in, origin, home.as_deref(), others.collect())
     }
 
     /// The guard over a project. Rules of `None` are those of a run that began before there were any: the built-in ones hold. The
@@ -57,10 +67,35 @@ impl Guard {
         project: &Path,
         own_home: Option<&Path>,
     ) -> Result<Self, String> {
+        Self::over(rules, project, None, own_home)
+    }
+
+    /// The same for a copy of a project, whose own folder is `origin`.
+    pub fn over(
+        rules: Option<&FrozenRules>,
+        project: &Path,
+        origin: Option<&Path>,
+        own_home: Option<&Path>,
+    ) -> Result<Self, String> {
+        Self::around(rules, project, origin, own_home, Vec::new())
+    }
+
+    /// The same for a worker that may read other copies, and not change them.
+    fn around(
+        rules: Option<&FrozenRules>,
+        project: &Path,
+        origin: Option<&Path>,
+        own_home: Option<&Path>,
+        seen: Vec<PathBuf>,
+    ) -> Result<Self, String> {
         let rules = rules.map_or_else(|| Ok(vec![built_in()]), FrozenRules::read)?;
         let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-        let rules = Compiled::new(&rules, &whereabouts(&project, own_home))?;
-        Ok(Self { rules })
+        let place = Whereabouts {
+            origin: both(origin.map(Path::to_path_buf)),
+            seen: seen.into_iter().flat_map(|path| both(Some(path))).collect(),
+            ..whereabouts(&project, own_home)
+        };
+        Ok(Self { rules: Compiled::new(&rules, &place)? })
     }
 
     /// What the rules, and a phase's lists if they are given, say to a call that is made in a folder; without one, in the
@@ -148,6 +183,9 @@ fn whereabouts(project: &Path, own_home: Option<&Path>) -> Whereabouts {
         project,
         homes: both(home),
         own: own.into_iter().flat_map(both).collect(),
+        origin: Vec::new(),
+        others: both(home::works()),
+        seen: Vec::new(),
     }
 }
 
@@ -161,3 +199,6 @@ fn both(folder: Option<PathBuf>) -> Vec<String> {
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests;

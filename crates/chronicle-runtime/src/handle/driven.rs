@@ -14,7 +14,7 @@ use chronicle_core::event::record::Line;
 use chronicle_core::state::State;
 use chronicle_core::view::{self, TimelineEntry};
 
-use super::{HandleError, Update, leftovers, telling, witnesses};
+use super::{HandleError, Update, leftovers, merge, telling, witnesses};
 use crate::activity::{Activities, Activity};
 use crate::anchor;
 use crate::driver::{self, Finish, Run, Watch};
@@ -148,7 +148,7 @@ fn begin(
         .is_some_and(|run| run.walls.as_ref().is_some_and(|walls| walls.found.off));
     let found = walls::found(&asker.chronicle, asker.no_walls || wanted_none);
     let introduction = run.introduce(&holder, world.notifies(), Some(found));
-    let first = in_order(&run, introduction, input);
+    let first = in_order(&run, introduction.into_iter().chain(gone(folder, &run)), input);
     let folder_of_job = folder.clone();
     let job = DriverJob { run, first, rest, messages, world, watch, link, folder: folder_of_job };
     let thread = threads::spawn("driver", move || job.run()).map_err(no_thread)?;
@@ -171,9 +171,19 @@ fn workflows<'a>(run: &'a Run, command: &'a Command) -> &'a [Workflow] {
     }
 }
 
+/// Somebody may have removed a work folder while nobody drove the run: it is made again before anything works there.
+fn gone(folder: &RunFolder, run: &Run) -> Vec<Input> {
+    let lost = if run.state().is_over() { Vec::new() } else { merge::lost(folder, run.state()) };
+    lost.into_iter().map(merge::gone).collect()
+}
+
 /// The first line of a ledger freezes the run, so nothing may precede it.
-fn in_order(run: &Run, introduction: Vec<Input>, command: InboxMessage) -> Vec<InboxMessage> {
-    let mut first: Vec<InboxMessage> = introduction.into_iter().map(inbox::told).collect();
+fn in_order(
+    run: &Run,
+    introduction: impl Iterator<Item = Input>,
+    command: InboxMessage,
+) -> Vec<InboxMessage> {
+    let mut first: Vec<InboxMessage> = introduction.map(inbox::told).collect();
     let is_new = run.state().run.is_none();
     // A run begins with `run_started`. Later, a supervisor introduces itself before it obeys.
     first.insert(if is_new { 0 } else { first.len() }, command);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
 use chronicle_core::event::trees::Changes;
 use chronicle_core::state::Standing;
 use chronicle_core::view::{Span, TreeBook};
@@ -13,7 +13,7 @@ use crate::clock;
 use crate::effects::trees_of;
 use crate::ledger::{Head, Ledger};
 use crate::project::{Project, RunFolder};
-use crate::trees::{Room, Trees, shown};
+use crate::trees::{Room, Trees, TreesError, shown};
 
 pub use crate::trees::DiffForm;
 
@@ -54,12 +54,14 @@ pub fn difference(
     let book = book(folder)?;
     let span = span(&book, part).ok_or_else(|| no_tree(folder, &book, part))?;
     let trees = existing(folder)?;
-    let to = match &span.to {
-        Some(to) => to.clone(),
+    let to = if let Some(to) = &span.to {
+        to.clone()
+    } else {
         // While an attempt works there is no tree after it yet, so the files are taken as they are now.
-        None => trees.record(None)?.tree,
+        folder.path_of(FolderId::Project).map_err(TreesError::NoFolder)?;
+        trees.record(None)?.tree
     };
-    if everything {
+    if everything || span.elsewhere {
         return Ok(Difference { trees, from: span.from, to, left_out: Vec::new() });
     }
     // Attempt by attempt and not from one end to the other: people may have changed files between two attempts.
@@ -79,7 +81,7 @@ fn span(book: &TreeBook, part: &Part) -> Option<Span> {
     match part {
         Part::Run => book.run(),
         Part::Phase(place) => book.phase(place, None),
-        Part::Attempt(attempt) => book.attempt(*attempt),
+        Part::Attempt(attempt) => book.attempt(*attempt).or_else(|| book.in_step(*attempt)),
         Part::Since(seq) => book.since(*seq),
     }
 }
@@ -132,7 +134,9 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
                 matches!(view.status, Standing::Done | Standing::Cancelled | Standing::Failed);
             // A run that has ended may still have `cleanup` to do, or a supervisor that writes its last lines.
             let over = ended && !view.goes_on && !view.supervised;
-            !over || view.undoing || view.updated_at.0 > long_ago
+            // What is not merged yet is compared with what it began from.
+            let unmerged = view.apart.as_ref().is_some_and(|apart| apart.unmerged);
+            !over || view.undoing || unmerged || view.updated_at.0 > long_ago
         }
         // What cannot be read keeps its trees: it may be readable for a newer version, or after a repair.
         Ok((_, Some(_))) | Err(_) => true,

@@ -13,6 +13,7 @@ pub mod guard;
 mod handovers;
 mod leftovers;
 pub mod machine;
+mod merge;
 pub mod programs;
 mod reading;
 mod repair;
@@ -45,6 +46,7 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, starting, sweep_unfinished, unstarted};
+pub use merge::{Merged, WorkLeft, drop_work, is_own_gate, merge, remove_work, work_left};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};
@@ -139,6 +141,14 @@ pub enum HandleError {
         run: String,
         /// Whose work was being undone.
         what: String,
+    },
+    /// The merge of a run was killed: the project has some of its files and others not.
+    #[error(
+        "the merge of run {run} was interrupted: the project has some of its files, and others not"
+    )]
+    HalfMerged {
+        /// Short id of the run that is merged.
+        run: String,
     },
     /// The engine refused the command.
     #[error("{why}")]

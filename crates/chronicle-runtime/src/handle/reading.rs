@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chronicle_core::event::Event;
-use chronicle_core::state::{Standing, State};
+use chronicle_core::state::{OWN_FOLDER, Standing, State};
 use chronicle_core::view::{self, RunRow, RunView, TimelineEntry};
 use chronicle_core::words;
 
@@ -30,6 +30,14 @@ pub fn view(folder: &RunFolder) -> Result<(RunView, Option<LedgerError>), Handle
         Some(_) => view.pass_until(clock::now()),
         // What was killed has worked longer than its last report says. The ledger gets that time when the run goes on.
         None => view.work(|row| effects::worked_ms(folder, row.attempt)),
+    }
+    for row in &mut view.folders {
+        let path = folder.work(row.number).filter(|path| path.is_dir());
+        row.path = path.map(|path| path.display().to_string());
+    }
+    if let Some(row) = &mut view.apart {
+        let path = folder.work(OWN_FOLDER).filter(|path| path.is_dir());
+        row.path = path.map(|path| path.display().to_string());
     }
     if let Some(run) = waits_for(folder, &state) {
         view.status = Standing::Waiting;
@@ -175,6 +183,8 @@ pub struct Audit {
     pub unasked_calls: u64,
     /// True if a supervisor drives the run.
     pub supervised: bool,
+    /// True if the run worked apart, and its work is neither merged nor dropped.
+    pub unmerged: bool,
 }
 
 /// Reads the whole ledger without its cache and checks everything.
@@ -219,6 +229,7 @@ pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
         open_attempts: open.collect(),
         unasked_calls,
         supervised,
+        unmerged: state.apart.as_ref().is_some_and(|apart| apart.is_unmerged()),
     })
 }
 

@@ -7,12 +7,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use chronicle_core::base::ids::{AttemptId, Place, TreeId};
+use chronicle_core::base::ids::{AttemptId, FolderId, Place, TreeId};
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command, Report};
 use chronicle_core::event::record::Line;
 use chronicle_core::event::trees::{Changes, Restored, TREE_UNREADABLE_MAX};
 use chronicle_core::view::{Spans, TreeBook, UndoRow};
+use chronicle_core::words::own_work_stays;
 
 use super::files::{Part, book, existing, no_tree};
 use super::reading::row;
@@ -24,7 +25,7 @@ use crate::inbox::{self, Asker, asked, reported};
 use crate::ledger::LedgerError;
 use crate::project::{Claimed, FilesLock, Project, RunFolder};
 use crate::secrets;
-use crate::trees::{Trees, shown};
+use crate::trees::{Trees, TreesError, shown};
 
 /// Which part of a run is undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +97,7 @@ pub fn undos(folder: &RunFolder) -> Result<Vec<UndoRow>, HandleError> {
 
 /// What an undo would do; nothing is changed.
 pub fn plan_undo(folder: &RunFolder, order: &UndoOrder) -> Result<UndoPlan, HandleError> {
+    refuse_own(folder)?;
     let book = book(folder)?;
     let trees = existing(folder)?;
     let now = trees.record(None)?.tree;
@@ -119,7 +121,10 @@ fn plan(
     let mut names = if order.files.is_empty() {
         trees.touched(&target.worked)?
     } else {
-        named(&folder.project, &differs, &order.files)?
+        let works_in = folder.path_of(FolderId::Project).map_err(TreesError::NoFolder)?;
+        let files: Vec<String> =
+            order.files.iter().map(|file| below(&works_in, &folder.project, file)).collect();
+        named(&folder.project, &differs, &files)?
     };
     let unknown = trees.unrecorded(now, &target.tree)?;
     let is_unknown = |name: &Vec<u8>| unknown.has(name) || written.contains(name);
@@ -161,6 +166,12 @@ fn target(
         Undoing::Attempt(id) => (id.to_string(), book.attempt(*id), Part::Attempt(*id)),
         Undoing::Undos(levels) => return back(folder, book, *levels, now),
     };
+    if let Undoing::Attempt(id) = undoing
+        && let Some(place) = book.step_of(*id)
+    {
+        let what = format!("{id} worked in the folder of a step, at `{place}`: undo that step");
+        return Err(HandleError::NoTree { what, known: Vec::new() });
+    }
     let span = span
         .ok_or_else(|| no_visit(book, undoing).unwrap_or_else(|| no_tree(folder, book, &part)))?;
     Ok(UndoTarget {
@@ -210,6 +221,21 @@ fn back(
     })
 }
 
+/// A file as the project knows it: people may name it in the folder of a run that works apart.
+fn below(works_in: &Path, project: &Path, file: &str) -> String {
+    let inside = Path::new(file).strip_prefix(works_in).ok();
+    inside.map_or_else(|| file.to_owned(), |path| project.join(path).to_string_lossy().into_owned())
+}
+
+/// Refuses to undo the work of a run that worked apart, once it is merged, dropped or being merged.
+fn refuse_own(folder: &RunFolder) -> Result<(), HandleError> {
+    let (state, _) = super::reading::read(folder)?;
+    match own_work_stays(state.apart.as_deref()) {
+        Some(why) => Err(HandleError::Refused { why: why.to_owned() }),
+        None => Ok(()),
+    }
+}
+
 /// The files with these names, or below folders with these names.
 fn named(
     project: &Path,
@@ -246,12 +272,15 @@ fn named(
 /// Claims the project's files for a run, unless an undo of another run was interrupted.
 pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
     let project = Project::at(&folder.project);
-    let mut left = None;
+    let (mut left, mut merged) = (None, false);
     let claimed = project.claim_files(&folder.id, |last| {
-        left = half_undone_in(last);
-        left.is_none()
+        (left, merged) = (half_undone_in(last), is_half_merged(last));
+        left.is_none() && !merged
     });
     match claimed {
+        Ok(Claimed::LeftBy(run)) if merged => {
+            Err(HandleError::HalfMerged { run: run.short().to_owned() })
+        }
         Ok(Claimed::LeftBy(run)) => {
             let what = left.unwrap_or_default();
             Err(HandleError::HalfUndone { run: run.short().to_owned(), what })
@@ -268,15 +297,31 @@ pub fn claim_files(folder: &RunFolder) -> Result<Claimed, HandleError> {
 /// Why no run may start on the project's files: an undo was interrupted. `None` if none was.
 pub fn half_undone(project: &Project) -> Option<HandleError> {
     let last = project.last_with_files()?;
+    if is_half_merged(&last) {
+        return Some(HandleError::HalfMerged { run: last.id.short().to_owned() });
+    }
     let what = half_undone_in(&last)?;
     Some(HandleError::HalfUndone { run: last.id.short().to_owned(), what })
 }
 
 fn half_undone_in(folder: &RunFolder) -> Option<String> {
-    super::view(folder).ok().and_then(|(view, _)| view.half_undone)
+    // What a run that works apart undoes is nobody else's.
+    super::view(folder).ok().filter(|(view, _)| view.apart.is_none())?.0.half_undone
 }
 
-fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
+/// True if the merge of a run that worked apart was interrupted while it wrote the project's files.
+fn is_half_merged(folder: &RunFolder) -> bool {
+    let view = super::view(folder).ok().map(|(view, _)| view);
+    view.and_then(|view| view.apart).is_some_and(|apart| apart.half_merged)
+}
+
+/// The project's files for an undo. A run that works apart has its own.
+fn lock_for_undo(folder: &RunFolder) -> Result<Option<FilesLock>, HandleError> {
+    if folder.is_apart() { Ok(None) } else { lock(folder).map(Some) }
+}
+
+/// Holds the project's files, unless another run works on them.
+pub(super) fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
     match claim_files(folder)? {
         Claimed::Ours(lock) => Ok(lock),
         Claimed::By(None) => Err(HandleError::Refused {
@@ -288,7 +333,7 @@ fn lock(folder: &RunFolder) -> Result<FilesLock, HandleError> {
     }
 }
 
-fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
+pub(super) fn open(folder: &RunFolder, asker: &Asker) -> Result<Run, HandleError> {
     let holder = holder(asker, &secrets::redactor(&folder.project));
     Ok(witnesses::open(folder, holder)?)
 }
@@ -298,7 +343,7 @@ pub fn finish_undo(
     folder: &RunFolder,
     asker: &Asker,
 ) -> Result<Option<(String, Restored)>, HandleError> {
-    let _files = lock(folder)?;
+    let _files = lock_for_undo(folder)?;
     finish(folder, &mut open(folder, asker)?)
 }
 
@@ -321,7 +366,8 @@ pub struct Undone {
 
 /// Restores files: records them, writes the intent, then restores. If people would lose changes, it stops unless they agreed.
 pub fn undo(folder: &RunFolder, asker: &Asker, order: &UndoOrder) -> Result<Undone, HandleError> {
-    let _files = lock(folder)?;
+    let _files = lock_for_undo(folder)?;
+    refuse_own(folder)?;
     let mut run = open(folder, asker)?;
     // An interrupted undo first: plans are made from trees, and half of these files are in none.
     finish(folder, &mut run)?;

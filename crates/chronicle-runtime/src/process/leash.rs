@@ -25,7 +25,7 @@ pub(crate) enum Cut {
 
 /// Held by whoever asks tools.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Leash(Arc<Mutex<LeashState>>);
+pub struct Leash(Arc<Mutex<LeashState>>);
 
 #[derive(Debug)]
 struct LeashState {

@@ -11,10 +11,11 @@ use crate::regular::{self, Links};
 use crate::threads;
 
 /// Never part of a tree, whatever the rules say.
-pub(super) const OURS: [&str; 4] = [
+pub(super) const OURS: [&str; 5] = [
     ".chronicle/runs/",
     ".chronicle/trees.git/",
     ".chronicle/worktrees/",
+    ".chronicle/merge/",
     ".pi/chronicle/sessions/",
 ];
 /// Longest exclude file of a person that is used.

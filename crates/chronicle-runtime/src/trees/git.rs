@@ -193,6 +193,38 @@ impl Git {
     }
 }
 
+/// A repository of ours that is just being made in a new folder, and that workers use later.
+pub(crate) struct NewRepository(Git);
+
+impl NewRepository {
+    /// Makes one, with nothing in it.
+    pub(crate) fn make(folder: &Path, leash: &Leash) -> Result<Self, TreesError> {
+        let (dir, everywhere) = (folder.join(".git"), PathBuf::from("/dev/null"));
+        let new = Self(Git { dir, work: folder.to_owned(), everywhere, leash: leash.clone() });
+        let init = new.call(&["init", "--quiet", "--template="]);
+        // Not by `run`, which looks into a repository that is there.
+        let ran = init.clone().run().map_err(|error| new.0.failed(MAKE, error))?;
+        let ran = if is_killed(&ran) {
+            init.run().map_err(|error| new.0.failed(MAKE, error))?
+        } else {
+            ran
+        };
+        if ran.status.success() { Ok(new) } else { Err(new.0.refused(MAKE, &ran)) }
+    }
+
+    /// Runs git there, with nothing of the person's settings.
+    pub(crate) fn run(&self, args: &[&str]) -> Result<(), TreesError> {
+        self.0.run(MAKE, self.call(args)).map(drop)
+    }
+
+    fn call(&self, args: &[&str]) -> Tool {
+        // Programs other than git read this index too.
+        self.0.call(&self.0.dir.join("index"), &["index.skipHash=false".into()], args)
+    }
+}
+
+const MAKE: &str = "make a work folder";
+
 /// True if a signal killed it.
 pub(super) fn is_killed(ran: &ToolOutput) -> bool {
     ran.status.code().is_none()
@@ -206,7 +238,7 @@ pub(super) fn why(ran: &ToolOutput) -> String {
 
 /// Asks the person's own repository something that changes and runs nothing. `None` if there is no repository, or if git had to be
 /// ended, which the leash says.
-pub(super) fn ask_theirs(work: &Path, leash: &Leash, args: &[&str]) -> Option<Vec<u8>> {
+pub(crate) fn ask_theirs(work: &Path, leash: &Leash, args: &[&str]) -> Option<Vec<u8>> {
     if pipes::in_theirs(work).is_some() {
         leash.note(Cut::Pipe);
         return None;

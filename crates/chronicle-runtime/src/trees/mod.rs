@@ -12,6 +12,7 @@
 //!
 //! Named limits: empty folders are not files, and a nested repository's own list of excludes does not count.
 
+mod blobs;
 mod config;
 mod diff;
 mod excludes;
@@ -19,6 +20,7 @@ mod found;
 mod git;
 mod head;
 mod ignored;
+mod merge;
 mod modes;
 mod names;
 mod pipes;
@@ -27,25 +29,32 @@ mod repository;
 mod restore;
 mod room;
 mod rules;
+mod staged;
 mod unrecorded;
 mod whose;
+mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::TreeId;
 use thiserror::Error;
 
+use crate::process::Cut;
 use crate::project::NoSuchFolder;
 use crate::regular;
 
 pub use diff::DiffForm;
 pub(crate) use excludes::Excludes;
-pub(crate) use git::files_of_theirs;
+pub(crate) use git::{NewRepository, ask_theirs, files_of_theirs};
 pub(crate) use head::{head, moved};
+pub use merge::Planned;
 pub(crate) use names::shown;
 pub(crate) use room::Room;
 pub use whose::output_in;
 pub(crate) use whose::{Whose, own_outputs, touched_at};
+
+pub use write::FilesWritten;
 
 use git::Git;
 
@@ -57,8 +66,12 @@ const OWN_MAX: u64 = 512 * 1024 * 1024;
 pub struct Trees {
     git: Git,
     excludes: Excludes,
-    /// Folder of Chronicle's own files, which is never part of a tree.
-    definitions: PathBuf,
+    /// Root of the project, whose ignore rules count in each of its work folders too.
+    project: PathBuf,
+    /// Name of the index: each folder has its own.
+    index: String,
+    /// The tree that a work folder was made from; `None` for the project's own folder.
+    base: Option<TreeId>,
     /// File that lists what was ignored when the run began; `None` if the trees belong to no run.
     ignored: Option<PathBuf>,
     /// Larger files are not recorded.
@@ -159,14 +172,27 @@ impl TreesError {
         Self::Damaged { path: dir.to_owned(), what: "use its own files", why }
     }
 
-    /// The whole error chain in one line, for the ledger.
-    pub(crate) fn told(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = std::error::Error::source(self);
-        while let Some(cause) = source {
-            text = format!("{text}: {cause}");
-            source = cause.source();
+    /// The error for a git that was ended before its time.
+    pub(crate) fn cut(cut: Cut) -> Self {
+        match cut {
+            Cut::Pipe => Self::Pipe(None),
+            Cut::GivenUp => Self::GivenUp,
         }
-        text
     }
+
+    /// The whole error chain in one line, for the ledger.
+    pub fn told(&self) -> String {
+        chain(self)
+    }
+}
+
+/// An error with all its causes, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }

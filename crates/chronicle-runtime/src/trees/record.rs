@@ -97,7 +97,8 @@ impl Trees {
         let told = self.instruct(&ignored)?;
         // On a copy: a recording that is killed halfway leaves the index of the last complete one.
         let half = self.half_index("record");
-        let is_first = !self.copy_index(&half)?;
+        let is_known = self.copy_index(&half)?;
+        let is_first = !is_known && !self.begin_from_base(&half)?;
         let mut found = self.find(&half, is_first, ignored)?;
         let mut rules = IgnoreRules::new(&self.git, &told, is_begun && !is_first);
         rules.see(&found);
@@ -114,7 +115,8 @@ impl Trees {
         // A question to the person's git that stayed without an answer would give a tree of other files.
         self.git.ended_early()?;
         let tree = self.tree_of(&half, changed)?;
-        let modes = found.modes(self.last_modes().filter(|_| !is_first));
+        let base = || self.base.as_ref().and_then(|base| self.modes_of(base));
+        let modes = found.modes(if is_known { self.last_modes() } else { base() });
         // Before the index: an index without its modes is not used again, modes without their index do no harm.
         self.keep_last_modes(&modes)?;
         // The tree's objects are on disk by now, so the index may name them.
@@ -141,6 +143,19 @@ impl Trees {
             File::options().write(true).open(to)?.set_modified(time)
         });
         copied.map(|()| true).map_err(TreesError::io(to))
+    }
+
+    /// Begins the index of a work folder with what the folder was made from; false for the project's own folder. Files that are
+    /// recorded though they are ignored would not be found there otherwise, and look as if the worker had removed them.
+    fn begin_from_base(&self, index: &Path) -> Result<bool, TreesError> {
+        let Some(base) = &self.base else { return Ok(false) };
+        let read = self.git.call(index, &[], &["read-tree", base.as_str()]);
+        self.git.run("read a tree", read)?;
+        // Compares all files once, so that only those that differ are read in. It fails for these, which is no error.
+        let compare = self.git.call(index, &[], &["update-index", "-q", "--refresh"]);
+        compare.run().map_err(|error| self.git.failed("compare files", error))?;
+        let _ = fs::remove_file(lock_of(index));
+        Ok(true)
     }
 
     fn find(&self, index: &Path, is_first: bool, ignored: Ignored) -> Result<Found, TreesError> {

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use chronicle_core::base::ids::FolderId;
 use chronicle_core::definition::settings::TREES_MAX_FILE_MB;
 
 use super::excludes::Excludes;
@@ -11,14 +12,17 @@ use super::ignored::Ignored;
 use super::{OWN_MAX, Trees, TreesError};
 use crate::ledger::{is_unfinished, quick_write};
 use crate::process::Leash;
+use crate::project::RunFolder;
 use crate::regular::{self, Links};
 
 /// Held while trees are written.
 const LOCK: &str = "worktrees/trees.lock";
 /// Folder of the indexes in our repository.
 const INDEXES: &str = "chronicle";
-/// Index of the project's own folder.
-const INDEX: &str = "project.index";
+/// Name of the index of the project's own folder.
+const PROJECT: &str = "project";
+/// How the file of an index ends.
+const INDEX: &str = "index";
 /// Prefix of incomplete indexes.
 const HALF: &str = "half-";
 /// File in a run's folder that lists what was ignored when it began.
@@ -26,7 +30,10 @@ const IGNORED: &str = "ignored";
 /// What git writes there; no branch of ours is ever made.
 const HEAD: &str = "ref: refs/heads/main\n";
 /// No filters, line endings or keywords: contents are stored byte for byte.
-const ATTRIBUTES: &str = "* -text -ident -filter -eol -crlf !working-tree-encoding\n";
+///
+/// Nor does an attribute of the project choose how files are merged, or how conflicts are marked.
+const ATTRIBUTES: &str =
+    "* -text -ident -filter -eol -crlf !working-tree-encoding !merge !conflict-marker-size\n";
 
 /// Begins the line that tells the runs apart whose trees ignore different files.
 const RUN: &str = "# chronicle run: ";
@@ -51,20 +58,66 @@ impl Trees {
 
     /// The same, if the person's ignore rules are already known.
     pub(crate) fn open_with(project: &Path, excludes: Excludes) -> Result<Self, TreesError> {
-        let definitions = project.join(".chronicle");
         let leash = excludes.leash.clone();
-        let (dir, work) = (definitions.join("trees.git"), project.to_owned());
+        let (dir, work) = (project.join(".chronicle/trees.git"), project.to_owned());
         let git = Git { dir, work, everywhere: excludes.everywhere.clone(), leash };
         // Without an answer to what is ignored, ignored files would be recorded.
         git.ended_early()?;
         let (ignored, max_bytes) = (None, TREES_MAX_FILE_MB * 1_000_000);
-        let trees = Self { git, excludes, definitions, ignored, max_bytes };
+        let (project, index) = (project.to_owned(), PROJECT.to_owned());
+        let trees = Self { git, excludes, project, index, base: None, ignored, max_bytes };
         let _lock = trees.lock()?;
         if !trees.git.dir.join("HEAD").is_file() && !trees.mend()? {
             // Tried twice: the first may have met leftovers of one that was killed.
             trees.make().or_else(|_| trees.make())?;
         }
         Ok(trees)
+    }
+
+    /// The trees of one folder of a run.
+    pub fn open_for(run: &RunFolder, of: FolderId) -> Result<Self, TreesError> {
+        Self::open_for_with(run, of, Excludes::find(&run.project, &Leash::default()))
+    }
+
+    /// The same, if what the person ignores in the project is already known. It is ignored in work folders too.
+    pub(crate) fn open_for_with(
+        run: &RunFolder,
+        of: FolderId,
+        excludes: Excludes,
+    ) -> Result<Self, TreesError> {
+        let trees = Self::open_origin(run, excludes)?;
+        Ok(match run.on_disk(of) {
+            FolderId::Project => trees,
+            FolderId::Work(number) => {
+                let place = run.path_of(FolderId::Work(number)).map_err(TreesError::NoFolder)?;
+                trees.in_work(run, number, place)
+            }
+        })
+    }
+
+    /// The trees of the person's own folder, also for a run that works apart.
+    pub(crate) fn open_origin(run: &RunFolder, excludes: Excludes) -> Result<Self, TreesError> {
+        Ok(Self::open_with(&run.project, excludes)?.of_run(&run.path))
+    }
+
+    /// The same trees for a work folder, whether or not it is there.
+    #[must_use]
+    pub(crate) fn in_work(self, run: &RunFolder, number: u32, place: PathBuf) -> Self {
+        Self {
+            index: work_index(run, number),
+            base: run.made_from(number).map(|(tree, _)| tree),
+            git: Git { work: place, ..self.git },
+            ..self
+        }
+    }
+
+    /// Removes what is kept here of a work folder that is gone.
+    pub(crate) fn forget_work(run: &RunFolder, number: u32) {
+        let folder = run.project.join(".chronicle/trees.git").join(INDEXES);
+        let index = work_index(run, number);
+        for ending in [INDEX, "tree", "modes", "missing", "held"] {
+            let _ = fs::remove_file(folder.join(format!("{index}.{ending}")));
+        }
     }
 
     /// The repository of a project, if it has one.
@@ -87,7 +140,7 @@ impl Trees {
 
     /// Waits until no other process writes trees here.
     pub(super) fn lock(&self) -> Result<TreesLock, TreesError> {
-        let path = self.definitions.join(LOCK);
+        let path = self.definitions().join(LOCK);
         let opened = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let mut options = File::options();
             options.create(true).truncate(false).write(true);
@@ -114,7 +167,7 @@ impl Trees {
 
     /// Created beside its place, so that an incomplete one is never used.
     fn make(&self) -> Result<(), TreesError> {
-        let half = self.definitions.join("worktrees/trees.git.half");
+        let half = self.definitions().join("worktrees/trees.git.half");
         let _ = fs::remove_dir_all(&half);
         fs::create_dir_all(half.join(INDEXES)).map_err(TreesError::io(&half))?;
         let git = Git { dir: half.clone(), ..self.git.clone() };
@@ -130,7 +183,19 @@ impl Trees {
     }
 
     pub(super) fn index(&self) -> PathBuf {
-        self.git.dir.join(INDEXES).join(INDEX)
+        self.git.dir.join(INDEXES).join(format!("{}.{INDEX}", self.index))
+    }
+
+    /// The indexes of the project's own folder and of all work folders.
+    pub(super) fn indexes(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.git.dir.join(INDEXES)).into_iter().flatten().flatten();
+        let is_index = |path: &PathBuf| path.extension().is_some_and(|ending| ending == INDEX);
+        entries.map(|entry| entry.path()).filter(is_index).collect()
+    }
+
+    /// Folder of Chronicle's own files.
+    fn definitions(&self) -> PathBuf {
+        self.project.join(".chronicle")
     }
 
     /// A name for an incomplete index.
@@ -166,12 +231,18 @@ impl Trees {
         Ok(())
     }
 
-    /// Writes git's attributes and excludes, if they changed.
-    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<RulesBefore, TreesError> {
+    /// Writes git's attributes, if they changed; returns the folder.
+    pub(super) fn attribute(&self) -> Result<PathBuf, TreesError> {
         let info = self.git.dir.join("info");
         fs::create_dir_all(&info).map_err(TreesError::io(&info))?;
         write(&info.join("attributes"), ATTRIBUTES)?;
-        let mut text = self.excludes.text(&self.git.work);
+        Ok(info)
+    }
+
+    /// Writes git's attributes and excludes, if they changed.
+    pub(super) fn instruct(&self, ignored: &Ignored) -> Result<RulesBefore, TreesError> {
+        let info = self.attribute()?;
+        let mut text = self.excludes.text(&self.project);
         // Git does not read it: so what another run has in its trees is told from what this one has.
         let mark = ignored.mark().map_or_else(String::new, |mark| format!("{RUN}{mark}"));
         if !mark.is_empty() {
@@ -181,9 +252,15 @@ impl Trees {
         let before = regular::read(&path, OWN_MAX, Links::Refused).unwrap_or_default();
         let before = String::from_utf8_lossy(&before);
         let last = before.lines().next_back().filter(|line| line.starts_with(RUN));
-        let other_run = last.unwrap_or_default() != mark;
+        // The index of a work folder is of one run only.
+        let other_run = self.base.is_none() && last.unwrap_or_default() != mark;
         Ok(RulesBefore { changed: write(&path, &text)?, other_run })
     }
+}
+
+/// Name of a work folder's index.
+fn work_index(run: &RunFolder, number: u32) -> String {
+    format!("{}-w{number}", run.id)
 }
 
 /// True if there is a repository with something in it, complete or not.

@@ -85,8 +85,10 @@ impl Trees {
             let call = self.git.call(&self.index(), &[], &["update-ref", "--stdin"]);
             self.git.run("let trees go", call.input(orders.concat().into_bytes()))?;
         }
-        // The index names files by their contents, which must stay too: it goes, and the next tree makes it anew.
-        let _ = fs::remove_file(self.index());
+        // An index names files by their contents, which must stay too: it goes, and the next tree makes it anew.
+        for index in self.indexes() {
+            let _ = fs::remove_file(index);
+        }
         for (what, args) in [
             ("pack references", &["pack-refs", "--all", "--prune"][..]),
             // One thread: cleaning up must not take the machine from the agents.
@@ -97,7 +99,7 @@ impl Trees {
         }
         let kept: BTreeSet<String> = self.kept()?.into_iter().map(|it| it.tree).collect();
         self.clear_modes(|tree| std::str::from_utf8(tree).is_ok_and(|tree| kept.contains(tree)));
-        Self::measure(&self.git.work);
+        Self::measure(&self.project);
         Ok(before.saturating_sub(bytes_below(&self.git.dir)))
     }
 

@@ -25,11 +25,21 @@ impl FoundGit {
         }
     }
 
+    /// The repository, if it lies elsewhere than in the project.
+    pub(super) fn common(&self) -> Option<&Path> {
+        self.elsewhere.as_ref().map(|(_, common)| common.as_path())
+    }
+
     /// The folder with its settings and hooks. `None` where a link stands in its place, which stays closed.
     pub(super) fn folder(&self, project: &Path) -> Option<PathBuf> {
         let own = || Some(project.join(".git")).filter(|git| !git.is_symlink());
         self.elsewhere.as_ref().map(|(_, common)| common.clone()).or_else(own)
     }
+}
+
+/// The repository of a work folder: its own, or none. One that lies above all of them, such as that of a home, is not the project's.
+pub(super) fn of_copy() -> FoundGit {
+    FoundGit { elsewhere: None }
 }
 
 /// The repository of a project. One whose place cannot be proven is left closed: git then says that it cannot write.

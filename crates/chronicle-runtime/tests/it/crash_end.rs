@@ -36,15 +36,22 @@ fn path(state: &State) -> Vec<String> {
     let visits = state.visits.iter().map(|visit| {
         let left =
             visit.left.as_ref().map(|left| (&left.to, &left.outcome, without_id(&left.summary)));
-        format!("{} {left:?}", visit.place)
+        (visit.place.frame().as_str().to_owned(), format!("{} {left:?}", visit.place))
     });
-    visits.collect()
+    let mut visits: Vec<(String, String)> = visits.collect();
+    if !state.pools.is_empty() {
+        // Which of several steps does something first may change: what each frame does is compared.
+        visits.sort_by(|one, other| one.0.cmp(&other.0));
+    }
+    visits.into_iter().map(|(_, visit)| visit).collect()
 }
 
-fn without_id(summary: &str) -> &str {
-    summary.split_once(' ').map_or(summary, |(first, rest)| {
-        if first.starts_with('a') && first[1..].parse::<u32>().is_ok() { rest } else { summary }
-    })
+/// Without the ids of attempts: those of steps stand within what is said of their pool.
+fn without_id(summary: &str) -> String {
+    let is_id =
+        |word: &&str| word.strip_prefix('a').is_some_and(|number| number.parse::<u32>().is_ok());
+    let words: Vec<&str> = summary.split(' ').filter(|word| !is_id(word)).collect();
+    words.join(" ")
 }
 
 /// Work that was completed: leaving signals and commands, each with its place and try.

@@ -20,6 +20,7 @@ use chronicle_core::event::input::{
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
 use chronicle_core::event::record::Line;
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{Change, CrashClass, Duty, Issues, WallsFound};
 use chronicle_core::state::effect::{Action, Effect};
@@ -30,6 +31,7 @@ use chronicle_runtime::for_tests::fail::{self, Point};
 use chronicle_runtime::for_tests::ledger::Head;
 
 use crate::world_moves::{calls, made_again, needs_leave};
+use crate::world_pools::pool_report;
 
 /// When agents write down how far they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,10 @@ pub(crate) struct Agents {
     pub(crate) told: BTreeSet<(AttemptId, String)>,
     /// What people were told, by whoever lived then.
     pub(crate) notices: Vec<About>,
+    /// Work folders that are there.
+    pub(crate) folders: BTreeSet<u32>,
+    /// The folders whose work is in the project, each once.
+    pub(crate) merged: Vec<u32>,
 }
 
 impl Agents {
@@ -67,6 +73,8 @@ impl Agents {
             started: BTreeSet::new(),
             told: BTreeSet::new(),
             notices: Vec::new(),
+            folders: BTreeSet::new(),
+            merged: Vec::new(),
         }
     }
 
@@ -97,6 +105,8 @@ pub(crate) struct Simulated<'a> {
     untold: BTreeSet<About>,
     telling: BTreeSet<About>,
     working: BTreeMap<AttemptId, Working>,
+    /// Who found no room at first; `full: 1` in the script lets every agent wait.
+    waited: BTreeSet<AttemptId>,
     /// Which walls it puts up, if it says so.
     walls: Option<WallsFound>,
 }
@@ -120,7 +130,8 @@ impl<'a> Simulated<'a> {
     ) -> Self {
         let untold = state.notices.owed.iter().map(|it| it.about).collect();
         let (unknown, working) = (state.live.clone(), BTreeMap::new());
-        Self { agents, inbox, unknown, untold, telling: BTreeSet::new(), working, walls }
+        let (telling, waited) = (BTreeSet::new(), BTreeSet::new());
+        Self { agents, inbox, unknown, untold, telling, working, waited, walls }
     }
 
     fn tell(&self, input: Input) {
@@ -161,6 +172,18 @@ impl<'a> Simulated<'a> {
             self.end(id, failed(CrashClass::SessionGone, "no such session"));
         }
         fail::at(Point::AfterStartAgent);
+    }
+
+    /// What is reported of the room of an attempt that is about to start.
+    fn room(&mut self, attempt: &Attempt) -> Option<AttemptReport> {
+        let most = self.agents.scripted("full").filter(|_| attempt.intent.agent != "shell")?;
+        let limit = RoomLimit { agent: None, most: most.parse().unwrap() };
+        if attempt.awaits_room() {
+            self.waited.insert(attempt.intent.attempt);
+            return Some(AttemptReport::RoomTaken);
+        }
+        let is_new = self.waited.insert(attempt.intent.attempt);
+        is_new.then_some(AttemptReport::RoomAwaited(limit))
     }
 
     /// Lets an agent say all that it can before it must wait.
@@ -339,12 +362,50 @@ impl<'a> Simulated<'a> {
         }
     }
 
+    /// What becomes of the files, and outlives whoever did it.
+    fn change_files(&mut self, report: &Report) {
+        match report {
+            Report::FolderMade(made) => {
+                fail::at(Point::InWork);
+                self.agents.folders.insert(made.folder);
+            }
+            Report::FolderDropped { folder, .. } => drop(self.agents.folders.remove(folder)),
+            Report::MergePlanned(planned) => {
+                assert!(
+                    self.agents.folders.contains(&planned.folder),
+                    "{} is gone",
+                    planned.folder
+                );
+            }
+            Report::MergeWritten(written) => {
+                fail::at(Point::BeforeMergeStage);
+                let merged = &mut self.agents.merged;
+                // What was written and not reported is written again. Nobody else's work came in between.
+                let is_again = merged.last() == Some(&written.folder);
+                if written.into.is_project() && !is_again {
+                    assert!(
+                        !merged.contains(&written.folder),
+                        "{merged:?}, then {}",
+                        written.folder
+                    );
+                    merged.push(written.folder);
+                }
+                fail::at(Point::BeforeMergeEnd);
+            }
+            _ => {}
+        }
+    }
+
     fn stop(&mut self, id: AttemptId) {
         fail::at(Point::BeforeStop);
         let seen = EndSeen { stopped: true, ..EndSeen::default() };
         self.about(id, AttemptReport::Ended(seen));
         fail::at(Point::AfterStop);
     }
+}
+
+fn before_start(attempt: AttemptId, what: AttemptReport) -> Input {
+    reported(Report::Attempt { attempt, active_ms: 0, what })
 }
 
 impl World for Simulated<'_> {
@@ -367,8 +428,9 @@ impl World for Simulated<'_> {
                     } else if self.agents.started.contains(&id) {
                         // It is lost, which is on its way to the ledger.
                     } else if state.has_other_walls(attempt) {
-                        let (active_ms, what) = (0, AttemptReport::OtherWalls);
-                        at_once.push(reported(Report::Attempt { attempt: id, active_ms, what }));
+                        at_once.push(before_start(id, AttemptReport::OtherWalls));
+                    } else if let Some(what) = self.room(attempt) {
+                        at_once.push(before_start(id, what));
                     } else {
                         self.start(attempt);
                         self.work(state, attempt);
@@ -401,6 +463,16 @@ impl World for Simulated<'_> {
                     fail::at(Point::AfterTree);
                 }
                 Action::Notify(about) => self.notify(about),
+                Action::ReadSteps
+                | Action::MakeFolder(_)
+                | Action::DropFolder(_)
+                | Action::PlanMerge(_)
+                | Action::WriteMerge(_) => {
+                    if let Some(report) = pool_report(state, effect.action) {
+                        self.change_files(&report);
+                        self.tell(reported(report));
+                    }
+                }
                 Action::RunTimer { .. } => {}
             }
         }
@@ -425,11 +497,16 @@ impl Drop for Simulated<'_> {
     }
 }
 
-/// Nobody watches; but a run that works on nothing has failed.
+/// More lines than any of these runs needs.
+const LINES_MAX: u64 = 1_000;
+
+/// Nobody watches; but a run that works on nothing has failed, and so has one that never ends.
 pub(crate) struct Nobody;
 
 impl Watch for Nobody {
-    fn shown(&mut self, _: &State, _: Head, _: &[Line]) {}
+    fn shown(&mut self, _: &State, head: Head, lines: &[Line]) {
+        assert!(head.seq < LINES_MAX, "it goes on for ever: {lines:#?}");
+    }
 
     fn quiet(&mut self, state: &State, _: Head) {
         assert_ne!(state.status(), Status::Running, "it stands still: {:?}", state.frames);

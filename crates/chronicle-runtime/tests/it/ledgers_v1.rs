@@ -22,7 +22,7 @@ use crate::world::Story;
 const TORN: &str = "torn";
 
 /// File name, workflow, what the world does.
-const STORIES: [(&str, &str, &str); 36] = [
+const STORIES: [(&str, &str, &str); 41] = [
     (
         "straight",
         "{name: Straight, phases: {plan: {tools: {deny: [bash]}, next: [build]}, build: {}}}",
@@ -187,6 +187,11 @@ const STORIES: [(&str, &str, &str); 36] = [
         "plan: other-walls; session s; go done\nwalls: stand",
     ),
     (
+        "room",
+        "{name: Room, phases: {plan: {limits: {timeout: 5m}, next: [build]}, build: {}}}",
+        "plan: full 8; full 2 claude; room; session s; go build\nbuild: full 1; room; session b; go done",
+    ),
+    (
         "trees",
         "{name: Trees, phases: {plan: {next: [build]}, build: {approval: after, next: [done]}}}",
         "plan 1: finish\nplan 2: go build\nbuild: go done\ng1: undo plan; reject not yet\ng2: approve
@@ -262,6 +267,46 @@ const STORIES: [(&str, &str, &str); 36] = [
         "work: session s; shell make | tail; tool-end c1; go done; died
          work 2: session s; shell make &; tool-end c1; died
          work 3: session s; shell make; tool-end c1; go done",
+    ),
+    (
+        "pool",
+        "{name: Pool, phases: [{id: plan, produces: steps}, {id: build, run: pool, slots: 2}, \
+            {id: more, run: pool, slots: 2, steps_from: plan.json}]}",
+        r#"plan: call workflow_plan {"steps": [{"id": "a"}, {"id": "nofolder"}, {"id": "clash", "depends_on": ["a"]}, {"id": "asks"}]}; go build
+         build/a/work: go done
+         build/clash/work: go done
+         build/asks/work: session s; call signal_back {"signal": "needs-user-input", "question": "which?", "context": "there are two"}; go done
+         g1: answer this
+         g2: answer ours
+         g3: skip-step build/nofolder
+         g4: go done"#,
+    ),
+    (
+        "race",
+        "{name: Race, phases: [{id: build, run: race, judge: pick, workers: [{id: a}, {id: clash}], next: [last]}, \
+            {id: last, run: race, judge: {commands: [t]}, workers: [{id: a}, {id: b}], next: [ask]}, \
+            {id: ask, run: race, workers: [{id: a}, {id: b}], next: [done]}, {id: pick, next: [done]}]}",
+        r#"build/a/work: go done
+         build/clash/work: go done
+         build/pick: call workflow_transition {"target_state": "done", "outcome": "a", "summary": "it is smaller"}
+         last/a/work: go done
+         last/b/work: go done
+         ask/a/work: go done
+         ask/b/work: go done
+         g1: answer b"#,
+    ),
+    (
+        "apart",
+        "{name: Apart, phases: {plan: {next: [build]}, build: {}}}",
+        "plan: session s; go build
+         build: go done
+         over: merge
+         g1: answer theirs",
+    ),
+    (
+        "apart-dropped",
+        "{name: Apart, phases: {plan: {}}}",
+        "plan: session s; go done\nover: merge\ng1: answer drop",
     ),
 ];
 

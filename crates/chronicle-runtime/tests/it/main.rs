@@ -38,6 +38,7 @@ mod ledgers_states;
 mod ledgers_v1;
 mod link;
 mod link_client;
+mod merge_plan;
 mod project;
 mod projections;
 mod simulate;
@@ -45,9 +46,13 @@ mod trees;
 mod trees_pipes;
 mod verify;
 mod work_folders;
+mod work_made;
+mod work_simulated;
+mod work_write;
 mod world;
 mod world_log;
 mod world_moves;
+mod world_pools;
 
 /// The simulation takes and gives back some thousand small pieces of memory in each run: with the system's own allocator it
 /// plays a third fewer runs.

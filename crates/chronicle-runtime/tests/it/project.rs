@@ -77,6 +77,7 @@ fn the_first_run_hides_records_from_git_and_never_writes_over_a_persons_file() {
         /runs/
         /trees.git/
         /worktrees/
+        /merge/
         *.unfinished
     "#]]
     .assert_eq(&fs::read_to_string(&ignore).unwrap());

@@ -11,7 +11,7 @@ mod faults;
 mod figures;
 mod oracle;
 mod people;
-mod rng;
+pub(crate) mod rng;
 mod run;
 mod shapes;
 mod supervisor;

@@ -29,7 +29,7 @@ impl Yard {
     }
 
     /// A folder that git looks after, with one commit of what is in it.
-    fn repository() -> Self {
+    pub(crate) fn repository() -> Self {
         let yard = Self::new();
         yard.write("first", "first\n");
         yard.git(".", &["init", "-q", "-b", "main"]);
@@ -45,7 +45,7 @@ impl Yard {
         String::from_utf8_lossy(&ran.stdout).into_owned()
     }
 
-    fn commit(&self, folder: &str) {
+    pub(crate) fn commit(&self, folder: &str) {
         self.git(folder, &["add", "-A"]);
         self.git(folder, &["commit", "-qm", "all"]);
     }
@@ -56,11 +56,11 @@ impl Yard {
         fs::write(path, text).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.root.join(name)).unwrap()
     }
 
-    fn trees(&self) -> Trees {
+    pub(crate) fn trees(&self) -> Trees {
         Trees::open(&self.root).unwrap()
     }
 
@@ -69,7 +69,7 @@ impl Yard {
     }
 }
 
-fn record(trees: &Trees) -> TreeId {
+pub(crate) fn record(trees: &Trees) -> TreeId {
     let recorded = trees.record(None).unwrap();
     assert_eq!(recorded.unreadable_files, Vec::<String>::new());
     recorded.tree
@@ -96,14 +96,14 @@ fn told(changes: &Changes) -> Vec<String> {
     told.collect()
 }
 
-fn files(trees: &Trees, tree: &TreeId) -> Vec<String> {
+pub(crate) fn files(trees: &Trees, tree: &TreeId) -> Vec<String> {
     let mut out = Vec::new();
     trees.show(None, tree, DiffForm::Names, false, &mut out).unwrap();
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
 
 /// Every file, link and folder below, with its bytes and mode; our own folder apart.
-fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

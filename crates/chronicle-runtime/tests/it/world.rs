@@ -5,6 +5,7 @@
 //! build 1: crash died                       only at the first logical try
 //! g1: approve                               what a person says at the first gate
 //! paused: resume                            what a person says once the run is paused
+//! over: merge                               what a person says once a run that works apart is over
 //! trees: same; change a; missed no git      what becomes of each tree; the last one for ever
 //! ```
 //!
@@ -17,7 +18,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use chronicle_core::base::ids::{AttemptId, Place, RunId, SessionId, TreeId};
 use chronicle_core::base::time::Millis;
-use chronicle_core::definition::workflow::{Source, Workflow, load};
+use chronicle_core::definition::workflow::{Source, Workflow, expand_pools, load};
 use chronicle_core::event::input::{
     Actor, AttemptReport, By, Command, EndSeen, Input, Report, TimerKind, What,
 };
@@ -32,6 +33,7 @@ use chronicle_runtime::for_tests::ledger::{Holder, Ledger, LedgerError};
 
 use crate::world_log::{Log, Recorder};
 use crate::world_moves::{self, Move};
+use crate::world_pools::pool_report;
 
 const AT: Millis = Millis(1_794_709_850_123);
 
@@ -123,6 +125,10 @@ impl Story {
                             Moment::Undo,
                         )))));
                     }
+                    // Somebody removed the folder meanwhile.
+                    if matches!(command, Command::Merge { .. }) {
+                        first.push(reported(Report::FolderLost { folder: 0 }));
+                    }
                     first.push(person(command));
                 }
                 None => return Ok(run.state().clone()),
@@ -177,9 +183,20 @@ impl Story {
             (Status::Waiting, Some(gate)) => {
                 said(&gate.to_string()).map(|text| world_moves::command(&text, Some(gate)))
             }
+            // The work of a run that worked apart is merged once it is over.
+            (Status::Done, None) if is_unmerged(state) => {
+                said("over").map(|text| world_moves::command(&text, None))
+            }
+            (Status::Done, Some(gate)) => {
+                said(&gate.to_string()).map(|text| world_moves::command(&text, Some(gate)))
+            }
             _ => None,
         }
     }
+}
+
+fn is_unmerged(state: &State) -> bool {
+    state.apart.as_ref().is_some_and(|apart| apart.is_unmerged() && apart.merging.is_none())
 }
 
 /// What plays while one supervisor lives.
@@ -205,6 +222,7 @@ impl World for Agents<'_> {
             *self.story.progress.entry(key).or_default() += 1;
         }
         self.story.by_line.insert(state.seq, self.story.progress.clone());
+        let mut at_once = Vec::new();
         for effect in due {
             match effect.action {
                 Action::RunAttempt(id) | Action::StopAttempt(id) if self.unknown.remove(&id) => {
@@ -241,10 +259,25 @@ impl World for Agents<'_> {
                     let input = reported(Report::NoticeGiven(given));
                     self.inbox.send(self.story.log.asked("notice", input)).unwrap();
                 }
+                Action::ReadSteps
+                | Action::MakeFolder(_)
+                | Action::DropFolder(_)
+                | Action::PlanMerge(_)
+                | Action::WriteMerge(_) => {
+                    if let Some(report) = pool_report(state, effect.action) {
+                        let input = reported(report);
+                        // What is done after the end is done while the command that wants it is at work.
+                        if state.is_over() {
+                            at_once.push(input);
+                        } else {
+                            self.inbox.send(self.story.log.asked("pool", input)).unwrap();
+                        }
+                    }
+                }
                 Action::RunTimer { .. } => {}
             }
         }
-        Vec::new()
+        at_once
     }
 
     fn is_idle(&self) -> bool {
@@ -396,6 +429,8 @@ pub(crate) fn start(workflow: &str) -> RunStarted {
         model: Some("large".to_owned()),
         on_gate: workflow.contains("name: Fails").then_some(OnGate::Fail),
         isolated: false,
+        keep_folders: false,
+        apart: workflow.contains("name: Apart"),
         inputs: true,
         rules: None,
         walls: None,
@@ -421,7 +456,9 @@ fn workflows(text: &str) -> Vec<Workflow> {
     };
     let loaded = load(source("main", main), &mut |key| Some(source(key, inner.get(key)?)));
     assert!(loaded.is_usable(), "{:#?}", loaded.problems);
-    loaded.workflows
+    let mut workflows = loaded.workflows;
+    expand_pools(&mut workflows);
+    workflows
 }
 
 /// What must be the same however often a run was interrupted: status, path, how each phase was left, edges.

@@ -9,6 +9,7 @@ use chronicle_core::base::usage::{Scope, Usage};
 use chronicle_core::definition::guard::RuleAt;
 use chronicle_core::event::carried::{Carried, CarriedFrame};
 use chronicle_core::event::input::{AttemptReport, Command, EndSeen, SaidBefore, TimerKind};
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::signal::{Signal, parse};
 use chronicle_core::event::{
     Call, Change, CrashClass, GrantScope, Issues, LedgerRepaired, Message,
@@ -104,6 +105,9 @@ impl Move {
             "ran" => unasked(&call, rest),
             "unproven" => AttemptReport::GuardUnproven { why: rest.to_owned() },
             "other-walls" => AttemptReport::OtherWalls,
+            // `full 8` of all agents, or `full 2 claude`.
+            "full" => AttemptReport::RoomAwaited(limit(rest)),
+            "room" => AttemptReport::RoomTaken,
             "wall" => AttemptReport::WallHit { call: None, said: rest.to_owned() },
             "tool-on" => AttemptReport::ToolWentOn { call: rest.to_owned() },
             "tool-fail" => AttemptReport::ToolEnded { call: rest.to_owned(), ok: false },
@@ -126,12 +130,7 @@ impl Move {
                 let unclear = Some("1 process could not be ended".to_owned());
                 AttemptReport::Ended(EndSeen { unclear, ..EndSeen::default() })
             }
-            "died" => AttemptReport::Ended(EndSeen {
-                signal: Some(9),
-                strays: 2,
-                stderr: "out of memory".to_owned(),
-                ..EndSeen::default()
-            }),
+            "died" => died(),
             "quota" => AttemptReport::Ended(EndSeen {
                 error: Some((CrashClass::Quota, "no more".to_owned())),
                 quota_until: Millis::parse(rest),
@@ -157,6 +156,16 @@ impl Move {
     pub(crate) fn is_after_leaving(text: &str) -> bool {
         ["grace", "tool", "hang"].iter().any(|verb| text.split(' ').next() == Some(verb))
     }
+}
+
+fn limit(text: &str) -> RoomLimit {
+    let (most, agent) = text.split_once(' ').map_or((text, None), |(most, it)| (most, Some(it)));
+    RoomLimit { agent: agent.map(str::to_owned), most: most.parse().unwrap() }
+}
+
+fn died() -> AttemptReport {
+    let (signal, strays, stderr) = (Some(9), 2, "out of memory".to_owned());
+    AttemptReport::Ended(EndSeen { signal, strays, stderr, ..EndSeen::default() })
 }
 
 fn crash(text: &str) -> AttemptReport {
@@ -205,12 +214,14 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
             Command::Retry { place: None, note: String::new(), agent: Some(note), from: None }
         }
         "skip" => Command::Skip { place: None, note },
+        "skip-step" => Command::Skip { place: Some(Place::new(rest)), note: String::new() },
         "answer" => Command::Answer { gate, text: note, note: String::new() },
         "budget" => Command::Budget {
             place: None,
             more: chronicle_core::definition::budget::read(rest).unwrap(),
         },
         "loops" => Command::Loops { place: None, more: rest.parse().unwrap() },
+        "merge" => Command::Merge { keep: false },
         "title" => Command::Title { text: note },
         "note" => Command::Note { place: None, text: note },
         "go" => Command::Go { place: Place::new(rest), note: String::new() },
@@ -233,6 +244,7 @@ pub(crate) fn command(text: &str, gate: Option<GateId>) -> Command {
                 phase,
                 inside,
                 task,
+                plan: None,
                 summary,
                 said,
             };

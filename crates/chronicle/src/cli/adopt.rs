@@ -3,7 +3,7 @@
 //! The old file is only read. The first line of the new run says where it came from.
 
 use chronicle_core::base::ids::RunId;
-use chronicle_core::definition::workflow::{Format, Source, unsupported};
+use chronicle_core::definition::workflow::{Format, Source, expand_pools, unsupported};
 use chronicle_core::event::RunStarted;
 use chronicle_core::event::input::Command;
 use chronicle_runtime::handle::definitions::{self, OlderRun, Places};
@@ -39,6 +39,7 @@ pub(super) fn adopt(
     let source = Source { file: None, name: older.file.clone(), key, text: older.definition() };
     let mut loaded = catalog.of_text(&places, source, Format::Template);
     problems::judge(&loaded)?;
+    expand_pools(&mut loaded.workflows);
     let rules = with_rules::judge(&setting.project, &catalog, &found.settings, &loaded.workflows)?;
     let mut personas = catalog.personas_of(&loaded.workflows);
     personas.extend(catalog.helpers(&loaded.workflows));
@@ -61,6 +62,8 @@ pub(super) fn adopt(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: None,
         isolated: false,
+        keep_folders: false,
+        apart: false,
         inputs: true,
         rules: Some(rules.frozen),
         walls: Some(walls),

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::meant::{Among, Rest, SHOWN, only_a_run};
 use super::tell::tell;
-use super::{Setting, gate, json, only_for_people};
+use super::{Setting, gate, json, merge, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -172,21 +172,23 @@ fn more_rounds(text: &str) -> Result<u32, String> {
     number.parse().map_err(|_| "say how many more: `+3`".to_owned())
 }
 
-/// Cancel a run for good; its ledger is kept
+/// Cancel a run for good, or give up one step of a pool; the ledger is kept
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "chronicle cancel [OPTIONS] [RUN] [REASON]",
-    after_help = "Example:  chronicle cancel 5f3a9c1e \"not needed any more\""
+    override_usage = "chronicle cancel [OPTIONS] [RUN] [STEP] [REASON]",
+    after_help = "Examples:
+  chronicle cancel 5f3a9c1e \"not needed any more\"
+  chronicle cancel 5f3a9c1e build/step-2   gives up that step, and the others go on"
 )]
 pub(super) struct CancelArgs {
-    /// The run, unless there is only one, and why
-    #[arg(value_name = "[RUN] [REASON]")]
+    /// The run, unless there is only one, the step if only that one is meant, and why
+    #[arg(value_name = "[RUN] [STEP] [REASON]")]
     words: Vec<String>,
 }
 
 pub(super) fn cmd_approve(setting: &Setting, args: ApproveArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Asked(is_approval), Rest::Optional)?;
-    let (gate, rest) = gate_and_words(&words);
+    let (gate, rest) = gate_and_words(&folder, &words)?;
     if !rest.is_empty() {
         return Err(Failure::usage(format!("`{rest}` is no gate: they are called g1, g2, …"))
             .hint("say more with `--note \"…\"`"));
@@ -206,7 +208,7 @@ fn is_approval(row: &GateRow) -> bool {
     match row.kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission => true,
         GateKind::Budget => row.lack == Some(Lack::Price),
-        GateKind::Question | GateKind::Intervention => false,
+        GateKind::Question | GateKind::Intervention | GateKind::Conflict => false,
     }
 }
 
@@ -231,7 +233,7 @@ fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
 
 pub(super) fn cmd_reject(setting: &Setting, args: &RejectArgs) -> Result<Exit, Failure> {
     let (folder, words) = meant(setting, &args.words, Among::Asked(is_approval), Rest::Said)?;
-    let (gate, note) = gate_and_words(&words);
+    let (gate, note) = gate_and_words(&folder, &words)?;
     if words.is_empty() && args.words.iter().any(|word| word.len() < SHOWN) {
         // A short word is as likely the reason as the beginning of an id.
         let run = folder.id.short();
@@ -256,14 +258,20 @@ pub(super) fn cmd_retry(setting: &Setting, args: RetryArgs) -> Result<Exit, Fail
 }
 
 pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Failure> {
-    let is_question = |row: &GateRow| row.kind == GateKind::Question;
+    let is_question = |row: &GateRow| matches!(row.kind, GateKind::Question | GateKind::Conflict);
     let (folder, words) = meant(setting, &args.words, Among::Asked(is_question), Rest::Said)?;
-    let (gate, text) = gate_and_words(&words);
+    let (gate, text) = gate_and_words(&folder, &words)?;
     if text.is_empty() {
         return Err(only_a_run("answer", &args.words, &folder)
             .hint(format!("chronicle answer {} \"your answer\"", folder.id.short())));
     }
-    tell(setting, &folder, &Command::Answer { gate, text, note: args.note })
+    let command = Command::Answer { gate, text, note: args.note };
+    // What follows from it is done at once, while the project's files are held: nobody drives a run that is over.
+    if handle::is_own_gate(&folder, gate)? {
+        only_for_people()?;
+        return merge::give(setting, &folder, command);
+    }
+    tell(setting, &folder, &command)
 }
 
 pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failure> {
@@ -281,10 +289,46 @@ pub(super) fn cmd_note(setting: &Setting, args: NoteArgs) -> Result<Exit, Failur
     tell(setting, &folder, &Command::Note { place, text: words.join(" ") })
 }
 
-/// A gate's id where the first word is one, and the rest.
-fn gate_and_words(words: &[String]) -> (Option<GateId>, String) {
-    let gate: Option<GateId> = words.first().and_then(|word| word.parse().ok());
-    (gate, words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" "))
+/// A gate where the first word is its id, or the place of a step that waits at it; and the rest.
+fn gate_and_words(
+    folder: &RunFolder,
+    words: &[String],
+) -> Result<(Option<GateId>, String), Failure> {
+    let Some(first) = words.first() else { return Ok((None, String::new())) };
+    let gate = match first.parse() {
+        Ok(gate) => Some(gate),
+        Err(_) => gate_in_step(folder, first)?,
+    };
+    Ok((gate, words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" ")))
+}
+
+/// The gate of a step that is called by its place, or by one inside of it. `None` if the word is no place in a pool.
+fn gate_in_step(folder: &RunFolder, word: &str) -> Result<Option<GateId>, Failure> {
+    if !word.contains('/') || word.contains(char::is_whitespace) {
+        return Ok(None);
+    }
+    let Ok((view, _)) = handle::view(folder) else { return Ok(None) };
+    let is_inside = |place: &Place, around: &str| {
+        let rest = place.as_str().strip_prefix(around);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let word_place = Place::new(word);
+    if !view.pools.iter().any(|pool| is_inside(&word_place, pool.place.as_str())) {
+        return Ok(None);
+    }
+    let gates = view.needs_you.iter().filter(|row| is_inside(&row.place, word));
+    let gates: Vec<GateId> = gates.map(|row| row.gate).collect();
+    match gates.as_slice() {
+        [gate] => Ok(Some(*gate)),
+        // A mistyped step must not become the answer to another one.
+        [] => Err(Failure::usage(format!("no gate waits at `{word}`"))
+            .hint(format!("chronicle status {} shows what waits", folder.id.short()))),
+        [one, ..] => Err(Failure::usage(format!(
+            "{} gates wait at `{word}`, name one by its id, such as {one}",
+            gates.len()
+        ))
+        .hint(format!("chronicle status {} shows them", folder.id.short()))),
+    }
 }
 
 /// The place, where one is named.
@@ -343,7 +387,31 @@ pub(super) fn cmd_cancel(setting: &Setting, args: &CancelArgs) -> Result<Exit, F
     if handle::discard(&folder)? {
         return say_removed(setting, folder.id.short());
     }
+    // A place has a slash, and no reason is one word with a slash in it: a mistyped step must not cancel the run.
+    let is_place = |word: &String| word.contains('/') && !word.contains(char::is_whitespace);
+    if let Some((place, note)) = words.split_first().filter(|(first, _)| is_place(first)) {
+        let (place, note) = (Place::new(place.clone()), note.join(" "));
+        return tell(setting, &folder, &Command::GiveUp { place, note });
+    }
+    if let [place] = words.as_slice() {
+        check_reason(&folder, place)?;
+    }
     tell(setting, &folder, &Command::Cancel { reason: words.join(" ") })
+}
+
+/// A single word that names a phase is not taken for a reason: whoever typed it did not mean the whole run.
+fn check_reason(folder: &RunFolder, word: &str) -> Result<(), Failure> {
+    let phases = handle::view(folder).map(|(view, _)| view.phases).unwrap_or_default();
+    if !phases.iter().any(|row| row.place.as_str() == word) {
+        return Ok(());
+    }
+    let run = folder.id.short();
+    Err(Failure::usage(format!(
+        "`{word}` is a phase, and only a run or a step of a pool can be cancelled"
+    ))
+    .hint(format!(
+        "chronicle cancel {run} ends the run; chronicle skip {run} {word} goes on without the phase"
+    )))
 }
 
 /// The run that a person's command is for, and the words behind it.

@@ -94,6 +94,11 @@ pub(super) fn say(audit: &Audit, run: &str) {
         let open = audit.open_attempts.join(", ");
         lines.push(format!("  · without an end: {open}; `chronicle resume {run}` takes them up"));
     }
+    if audit.unmerged {
+        lines.push(format!(
+            "  · its work is not in the project; `chronicle merge {run}` brings it in"
+        ));
+    }
     lines.push(format!("  head {}", audit.head));
     terminal::say(&lines.join("\n"));
 }

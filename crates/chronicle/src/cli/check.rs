@@ -312,7 +312,10 @@ fn unknown_agents(
     let phases = workflow.phases.iter();
     let of_phases = phases.flat_map(|phase| {
         let first = phase.agent.iter().map(move |agent| (Some(&phase.id), "agent", agent));
-        first.chain(phase.fallback.iter().map(move |agent| (Some(&phase.id), "fallback", agent)))
+        let racers = phase.workers.iter().filter_map(|racer| racer.agent.as_ref());
+        first
+            .chain(phase.fallback.iter().map(move |agent| (Some(&phase.id), "fallback", agent)))
+            .chain(racers.map(move |agent| (Some(&phase.id), "workers", agent)))
     });
     own.chain(of_phases)
         .filter(|(.., agent)| settings.agent_command(agent).is_none())

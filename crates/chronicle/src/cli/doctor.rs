@@ -49,6 +49,7 @@ pub(super) fn cmd_doctor(setting: &Setting, _: &DoctorArgs) -> Result<Exit, Fail
     findings.push(walls::look(setting));
     let (settings, finding) = settings(setting);
     findings.push(trees(setting, &settings));
+    findings.extend(unmerged(setting));
     findings.push(finding);
     findings.extend(agents::look(setting, &settings));
     findings.extend(agents::fallbacks(setting, &settings));
@@ -159,6 +160,16 @@ fn trees(setting: &Setting, settings: &Settings) -> CheckResult {
     let good = bytes.is_none_or(|bytes| bytes < settings.trees_warn_bytes());
     let advice = Some("`chronicle gc` frees what is no longer needed");
     CheckResult { more: Vec::new(), what: "trees", good, found, advice }
+}
+
+/// Runs whose work is in folders of their own and not in the project.
+fn unmerged(setting: &Setting) -> Option<CheckResult> {
+    let left = handle::work_left(&setting.project).unmerged;
+    let runs: Vec<&str> = left.iter().map(|(run, _)| run.as_str()).collect();
+    let found = format!("work that is not merged: run {}", runs.join(", "));
+    let more = left.iter().map(|(_, path)| words::one_line(&path.display().to_string())).collect();
+    let what = "worktrees";
+    (!runs.is_empty()).then_some(CheckResult { more, what, good: true, found, advice: None })
 }
 
 /// Whether the settings can be used.

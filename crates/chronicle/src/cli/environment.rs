@@ -78,7 +78,7 @@ pub(super) fn of_agent(settings: &Settings, agent: &str) -> Vec<String> {
 fn agent<'a>(settings: &'a Settings, workflow: &'a Workflow, phase: &'a Phase) -> Option<&'a str> {
     match phase.run {
         PhaseKind::Command => Some(SHELL),
-        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool => {
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Race => {
             let named = phase.agent.as_deref().or(workflow.agent.as_deref());
             named.or_else(|| settings.text("agent"))
         }

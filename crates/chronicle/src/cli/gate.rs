@@ -2,7 +2,7 @@
 //! was changed.
 
 use chronicle_core::event::trees::{Changes, FileChange};
-use chronicle_core::event::{Change, has_numbers};
+use chronicle_core::event::{Change, GateKind, has_numbers};
 use chronicle_core::view::{CallRow, GateRow};
 use chronicle_core::words;
 
@@ -11,9 +11,7 @@ const SHOWN_MAX: usize = 10;
 
 /// Everything about a gate that its first line does not say.
 pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
-    let context = words::about(gate.kind, &gate.context);
-    let mut lines: Vec<String> =
-        Some(context).filter(|text| !text.is_empty()).into_iter().collect();
+    let mut lines: Vec<String> = context(gate);
     lines.extend(gate.call.iter().flat_map(call));
     let is_numbered = has_numbers(&gate.options);
     lines.extend((1..).zip(&gate.options).map(|(number, option)| {
@@ -28,6 +26,15 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
         lines.extend(changed(changes, gate, run));
     }
     lines
+}
+
+/// Why it is asked. What can be chosen among is compared line by line; a worker's question is one quotation.
+fn context(gate: &GateRow) -> Vec<String> {
+    let is_choice = gate.closed && gate.kind == GateKind::Question;
+    let parts: Vec<&str> =
+        if is_choice { gate.context.lines().collect() } else { vec![&gate.context] };
+    let told = parts.into_iter().map(|part| words::about(gate.kind, part));
+    told.filter(|text| !text.is_empty()).collect()
 }
 
 /// The whole call: what is said yes to must be seen, in as many lines as it has.

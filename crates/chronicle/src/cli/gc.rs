@@ -15,11 +15,17 @@ use crate::terminal;
 /// Ledgers are kept. Only data for `diff` and `undo` of finished runs is removed; a run that can continue loses nothing. Runs
 /// that were killed before their first line are removed.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  chronicle gc --days 30")]
+#[command(after_help = "Examples:
+  chronicle gc --days 30
+  chronicle gc --drop 5f3a9c1e    gives up work that is not merged")]
 pub(super) struct GcArgs {
     /// Keep the trees of runs that ended within this many days
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     days: u64,
+
+    /// Give up the work of this run, which was started with `--worktree` and is not merged: its folder is removed
+    #[arg(long, value_name = "RUN")]
+    drop: Option<String>,
 
     /// Do not ask for confirmation
     #[arg(short, long)]
@@ -34,10 +40,20 @@ struct Cleared {
     removed: Vec<String>,
     /// Runs whose folders were gone, and that are not listed any more.
     forgotten: Vec<String>,
+    /// Work folders that were removed.
+    folders: Vec<String>,
+    /// Runs with work that is not merged. Their folders stay.
+    unmerged: Vec<String>,
 }
 
 pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> {
     only_for_people()?;
+    if let Some(run) = &args.drop {
+        return drop_work(setting, run, args.yes);
+    }
+    let left = handle::work_left(&setting.project);
+    tell_unmerged(&left);
+    let unmerged: Vec<String> = left.unmerged.iter().map(|(run, _)| run.clone()).collect();
     let room = handle::room(&setting.project, args.days)?;
     let room = room.filter(|room| room.frees_bytes > 0 || !room.runs.is_empty());
     let unstarted = handle::unstarted(&setting.project);
@@ -51,22 +67,14 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
             folder.id.short()
         ));
     }
-    if room.is_none() && unstarted.is_empty() && gone.is_empty() {
+    if room.is_none() && unstarted.is_empty() && gone.is_empty() && left.folders.is_empty() {
         terminal::talk("There is nothing to free.");
         if setting.json {
-            json::say_document(&Cleared::default())?;
+            json::say_document(&Cleared { unmerged, ..Cleared::default() })?;
         }
         return Ok(Exit::Done);
     }
-    for folder in &unstarted {
-        terminal::talk(&format!("Run {} never started: its folder can go.", folder.id.short()));
-    }
-    for folder in &gone {
-        let run = folder.id.short();
-        terminal::talk(&format!(
-            "The folder of run {run} is gone: the run can be forgotten, and is not listed any more then."
-        ));
-    }
+    tell_rubbish(&unstarted, &gone, &left);
     if let Some(room) = &room {
         let (all, frees) = (words::bytes(room.bytes), words::bytes(room.frees_bytes));
         terminal::talk(&format!("Trees take {all}; about {frees} of it is no longer needed:"));
@@ -80,15 +88,46 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     }
     let removed = remove(&unstarted)?;
     handle::forget_gone(&gone);
+    let folders = handle::remove_work(&left)
+        .map_err(|error| Failure::internal("a work folder cannot be removed", &error))?;
     let forgotten: Vec<String> = gone.iter().map(|run| run.id.short().to_owned()).collect();
     let is_full = room.is_some();
     // Which runs are old is asked again there, under the lock: one may have been resumed since the question.
     let freed_bytes = if is_full { handle::make_room(&setting.project, args.days)? } else { 0 };
     let runs = room.map(|room| room.runs).unwrap_or_default();
     if setting.json {
-        json::say_document(&Cleared { freed_bytes, runs, removed, forgotten })?;
+        json::say_document(&Cleared { freed_bytes, runs, removed, forgotten, folders, unmerged })?;
         return Ok(Exit::Done);
     }
+    say_gone(&removed, &forgotten, &folders);
+    if is_full {
+        terminal::say(&format!("{} freed.", words::bytes(freed_bytes)));
+    }
+    Ok(Exit::Done)
+}
+
+/// What can go beside trees.
+fn tell_rubbish(unstarted: &[RunFolder], gone: &[RunFolder], left: &handle::WorkLeft) {
+    for folder in unstarted {
+        terminal::talk(&format!("Run {} never started: its folder can go.", folder.id.short()));
+    }
+    for folder in gone {
+        let run = folder.id.short();
+        terminal::talk(&format!(
+            "The folder of run {run} is gone: the run can be forgotten, and is not listed any more then."
+        ));
+    }
+    for folder in &left.folders {
+        let (path, bytes) = (folder.path.display(), words::bytes(folder.bytes));
+        let run = folder.run.short();
+        terminal::talk(&format!(
+            "A work folder of run {run}, which is over, can go: `{path}`, {bytes}."
+        ));
+    }
+}
+
+/// Tells what is gone now, for people.
+fn say_gone(removed: &[String], forgotten: &[String], folders: &[String]) {
     if !removed.is_empty() {
         terminal::say(&format!("Removed, since they never started: {}.", removed.join(", ")));
     }
@@ -98,8 +137,44 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
             forgotten.join(", ")
         ));
     }
-    if is_full {
-        terminal::say(&format!("{} freed.", words::bytes(freed_bytes)));
+    if !folders.is_empty() {
+        terminal::say(&format!("Removed: {}.", folders.join(", ")));
+    }
+}
+
+/// Work that would be lost is never part of a question about rubbish.
+fn tell_unmerged(left: &handle::WorkLeft) {
+    for (run, path) in &left.unmerged {
+        terminal::talk(&format!(
+            "Run {run} has work that is NOT merged, in `{}`: it stays. `chronicle merge {run}` brings it into the project, \
+             `chronicle gc --drop {run}` gives it up.",
+            path.display()
+        ));
+    }
+}
+
+/// Gives up the work of one run, and says what that is.
+fn drop_work(setting: &Setting, run: &str, yes: bool) -> Result<Exit, Failure> {
+    let folder = setting.run(Some(run))?;
+    let (view, _) = handle::view(&folder)?;
+    let run = folder.id.short();
+    let apart = view.apart.as_ref();
+    if apart.is_some_and(|apart| apart.unmerged) {
+        let path = apart.and_then(|apart| apart.path.clone()).unwrap_or_default();
+        terminal::talk(&format!(
+            "The work of run {run} is NOT in the project, and goes with its folder: `{}`. `chronicle diff {run}` shows it.",
+            words::one_line(&path)
+        ));
+        if !yes && !terminal::agrees("Give it up?") {
+            return Err(Failure::usage("nothing was dropped")
+                .hint("`--yes` confirms beforehand, without a terminal"));
+        }
+    }
+    let dropped = handle::drop_work(&folder, &setting.asker)?;
+    if setting.json {
+        json::say_view(&handle::view(&folder)?.0)?;
+    } else {
+        terminal::say(&format!("Run {run}: {}.", dropped.said));
     }
     Ok(Exit::Done)
 }

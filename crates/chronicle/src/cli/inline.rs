@@ -152,6 +152,10 @@ fn choices(gate: &GateRow) -> String {
             let raise = gate.raise.as_deref().unwrap_or("+50000 tokens");
             format!("Type how much more (`{raise}`) or `cancel`; an empty line answers later:")
         }
+        GateKind::Conflict => {
+            let words: Vec<String> = gate.options.iter().map(|it| format!("`{it}`")).collect();
+            format!("Type one of {}; an empty line answers later:", words.join(", "))
+        }
         GateKind::Question if gate.closed => {
             let how = if has_numbers(&gate.options) { "the number" } else { "the text" };
             format!(
@@ -233,7 +237,7 @@ fn command(gate: &GateRow, line: &str) -> Option<Command> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let (id, note, place) = (Some(gate.gate), rest.trim().to_owned(), Some(gate.place.clone()));
     match (gate.kind, word.to_lowercase().as_str()) {
-        (GateKind::Question, _) => Some(answer(gate, line)),
+        (GateKind::Question | GateKind::Conflict, _) => Some(answer(gate, line)),
         (
             GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Budget,
             "y" | "yes" | "approve",

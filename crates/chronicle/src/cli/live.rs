@@ -129,6 +129,14 @@ fn claim_files(
     folder: &RunFolder,
     mut command: Command,
 ) -> Result<(Option<FilesLock>, Command), Failure> {
+    // A run that works apart has files of its own.
+    let is_apart = match &command {
+        Command::Start(start) | Command::Prepare(start) => start.apart,
+        _ => folder.is_apart(),
+    };
+    if is_apart {
+        return Ok((None, command));
+    }
     let cannot = |error| Failure::internal("the project's files cannot be locked", &error);
     let mut waits: Option<Waits> = None;
     loop {
@@ -309,6 +317,9 @@ impl Screen {
         let working = view.working.first();
         let since = working.map_or(view.updated_at, |attempt| attempt.started_at);
         let place = working.map_or("…", |attempt| attempt.place.as_str());
+        // Many work in a pool: which of them is named first would mean nothing.
+        let pool = view.pools.iter().find(|pool| !pool.left);
+        let place = pool.map_or(place, |pool| pool.place.as_str());
         // `Release > Review [2/3]` has how far it is behind the last name.
         let far =
             view.line.rsplit_once(" [").map_or_else(String::new, |(_, far)| format!(" [{far}"));
@@ -321,8 +332,14 @@ impl Screen {
                 words::tokens(view.spent.tokens)
             },
         ];
+        if pool.is_some() {
+            parts.push(format!("{} at work", view.working.len()));
+        }
         let activity = working.and_then(|row| driven.activity(row.attempt));
+        let activity = activity.filter(|_| pool.is_none());
         let activity = activity.map(|activity| words::one_line(&activity.last));
+        let room = working.and_then(|row| row.room.clone());
+        let activity = room.or(activity);
         parts.extend(if view.recording { Some(status::RECORDING.to_owned()) } else { activity });
         terminal::move_line(&parts.join(" · "));
     }

@@ -297,8 +297,9 @@ fn is_said(words: &[String], rest: Rest) -> bool {
         // Words such as `face` or `added` are hexadecimal too. They count as an id only with a digit, or in the length that
         // ids are shown in.
         && (has_digit || first.len() == SHOWN);
-    // A gate, a raise and a text of several words can never be an id, whatever else the command takes.
+    // A gate, a raise, a place in a pool and a text of several words can never be an id, whatever else the command takes.
     let is_plain = first.parse::<GateId>().is_ok()
+        || (first.contains('/') && !first.starts_with(['/', '.']))
         || first.starts_with('+')
         || first.contains(char::is_whitespace);
     is_plain || (rest == Rest::Said && words.len() == 1 && !is_id)

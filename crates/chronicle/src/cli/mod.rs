@@ -27,8 +27,10 @@ mod list;
 mod live;
 mod log;
 mod meant;
+mod merge;
 mod older;
 mod pause;
+mod pool;
 mod prepare;
 mod problems;
 mod repair;
@@ -117,6 +119,7 @@ enum Command {
     Pause(pause::PauseArgs),
     Cancel(answer::CancelArgs),
     Undo(undo::UndoArgs),
+    Merge(merge::MergeArgs),
     Gc(gc::GcArgs),
     Config(config::ConfigArgs),
     Trust(trust::TrustArgs),
@@ -290,6 +293,7 @@ fn dispatch(setting: &Setting, command: Command) -> Result<Exit, Failure> {
         Command::Pause(args) => pause::cmd_pause(setting, &args),
         Command::Cancel(args) => answer::cmd_cancel(setting, &args),
         Command::Undo(args) => undo::cmd_undo(setting, &args),
+        Command::Merge(args) => merge::cmd_merge(setting, &args),
         Command::Gc(args) => gc::cmd_gc(setting, &args),
         Command::Config(args) => config::cmd_config(setting, &args),
         Command::Trust(args) => trust::cmd_trust(setting, &args),

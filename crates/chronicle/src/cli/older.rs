@@ -37,6 +37,7 @@ pub(super) fn row(older: &OlderRun) -> RunRow {
         goes_on: can_continue(older),
         places: vec![FramePath::root().place(&PhaseId::new(older.current_state.clone()))],
         needs_you: 0,
+        unmerged: false,
         waits_for: None,
         // That program counts no dollars. Without a price, nothing is shown as free.
         spent: Spent { tokens: older.tokens(), usd_micros: 0, priced: false, estimated: false },

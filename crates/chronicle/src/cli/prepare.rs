@@ -4,7 +4,9 @@
 
 use chronicle_core::definition::settings::Settings;
 use chronicle_core::definition::walls::{Walls, leads_outside};
-use chronicle_core::definition::workflow::{Loaded, PhaseKind, Source, VERIFY, Workflow, offline};
+use chronicle_core::definition::workflow::{
+    Loaded, PhaseKind, Source, VERIFY, Workflow, offline, racers_with,
+};
 use chronicle_core::guard::GUARDS;
 use chronicle_runtime::handle::agents::{self, AGENT_PROGRAMS};
 use chronicle_runtime::handle::definitions::{self, Catalog};
@@ -59,11 +61,17 @@ pub(super) fn prepare(
             confirm(&setting.project, &used, &brought(&loaded.workflows), settings)?;
         }
     }
+    if is_trial(wishes) {
+        loaded.workflows.iter_mut().for_each(Workflow::keep_scripted_racers);
+    }
+    // Who takes part in a race by name stays: otherwise all would be the same.
+    let by_name = racers_with(&loaded.workflows, |racer| racer.agent.is_some());
+    let with_model = racers_with(&loaded.workflows, |racer| racer.model.is_some());
     for workflow in &mut loaded.workflows {
-        if wishes.agent.is_some() {
+        if wishes.agent.is_some() && !by_name.contains(&workflow.key) {
             workflow.leave_agent_to_run();
         }
-        if wishes.model.is_some() {
+        if wishes.model.is_some() && !with_model.contains(&workflow.key) {
             workflow.leave_model_to_run();
         }
         // Resolved now and frozen into the first event: a setting that changes later does not change a run that has begun.
@@ -96,9 +104,13 @@ fn refuse_offline(settings: &Settings, workflows: &[Workflow], agent: &str) -> R
     Err(Failure::new(Exit::Definition, what).hint(found.hint()))
 }
 
+fn is_trial(wishes: &Wishes<'_>) -> bool {
+    wishes.agent.is_some_and(|agent| agent.starts_with("scripted:"))
+}
+
 /// Whoever plays a script tries a workflow out, and has not agreed to spend anything.
 fn keep_trial_free(wishes: &Wishes<'_>, workflows: &mut [Workflow]) {
-    if !wishes.agent.is_some_and(|agent| agent.starts_with("scripted:")) {
+    if !is_trial(wishes) {
         return;
     }
     let left_out = workflows.iter_mut().filter_map(|it| it.keep_scripted_fallbacks().then_some(()));

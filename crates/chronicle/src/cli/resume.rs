@@ -3,6 +3,7 @@
 use chronicle_core::event::OnGate;
 use chronicle_core::event::input::Command;
 use chronicle_core::state::Standing;
+use chronicle_core::view::RunView;
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, Rest, RunFolder, definitions, programs, trust};
 use clap::Args;
@@ -11,7 +12,7 @@ use super::detach::{self, StayArgs};
 use super::meant::{self, Meant};
 use super::prepare::Wishes;
 use super::trust::{Brought, confirm};
-use super::{Setting, adopt, live, only_for_people, tell, undo};
+use super::{Setting, adopt, live, merge, only_for_people, tell, undo};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal;
@@ -76,13 +77,8 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     let project = Project::at(&folder.project);
     let settings = definitions::settings(&project).settings;
     match view.status {
-        Standing::Done | Standing::Cancelled | Standing::Failed if view.half_undone.is_some() => {
-            return undo::finish_over(setting, &folder);
-        }
-        Standing::Done | Standing::Cancelled | Standing::Failed if !view.goes_on => {
-            let over = format!("run {} is over: {}", view.short, view.status);
-            return Err(Failure::usage(over)
-                .hint(format!("chronicle log {} shows what happened", view.short)));
+        Standing::Done | Standing::Cancelled | Standing::Failed if is_at_rest(&view) => {
+            return resume_over(setting, &folder, &view);
         }
         Standing::Waiting
             if view.waits.is_empty()
@@ -130,6 +126,27 @@ pub(super) fn cmd_resume(setting: &Setting, args: &ResumeArgs) -> Result<Exit, F
     live::stay(setting, &folder, Command::Resume, rest)
 }
 
+/// True if a run that is over has nothing to go on with but an undo or a merge.
+fn is_at_rest(view: &RunView) -> bool {
+    let merges = view.apart.as_ref().is_some_and(|apart| apart.merging);
+    view.half_undone.is_some() || merges || !view.goes_on
+}
+
+/// Finishes what was interrupted after the end of a run.
+fn resume_over(setting: &Setting, folder: &RunFolder, view: &RunView) -> Result<Exit, Failure> {
+    if view.half_undone.is_some() {
+        return undo::finish_over(setting, folder);
+    }
+    if view.apart.as_ref().is_some_and(|apart| apart.merging) {
+        return merge::go_on(setting, folder);
+    }
+    let over = Failure::usage(format!("run {} is over: {}", view.short, view.status));
+    Err(match view.next.first().filter(|_| view.apart.is_some()) {
+        Some(next) => over.hint(next.clone()),
+        None => over.hint(format!("chronicle log {} shows what happened", view.short)),
+    })
+}
+
 /// A run of ours has its agents in its first line.
 fn refuse_agent(args: &ResumeArgs, folder: &RunFolder) -> Result<(), Failure> {
     if args.agent.is_none() {
@@ -151,7 +168,7 @@ fn take_by_force(folder: &RunFolder) -> Result<(), Failure> {
     Ok(())
 }
 
-fn waits_for_person(view: &chronicle_core::view::RunView) -> Failure {
+fn waits_for_person(view: &RunView) -> Failure {
     let what = format!("run {} waits for a person: {}", view.short, about(view));
     let failure = Failure::new(Exit::Waiting, what);
     match view.next.first() {
@@ -160,6 +177,6 @@ fn waits_for_person(view: &chronicle_core::view::RunView) -> Failure {
     }
 }
 
-fn about(view: &chronicle_core::view::RunView) -> String {
+fn about(view: &RunView) -> String {
     view.needs_you.first().map_or_else(String::new, |gate| words::about(gate.kind, &gate.about))
 }

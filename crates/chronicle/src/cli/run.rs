@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use chronicle_core::base::ids::RunId;
 use chronicle_core::base::limits::TASK_MAX;
-use chronicle_core::definition::workflow::{Loaded, Show, unsupported};
+use chronicle_core::definition::settings::Settings;
+use chronicle_core::definition::workflow::{Loaded, Show, expand_pools, unsupported};
 use chronicle_core::event::input::Command;
 use chronicle_core::event::{OnGate, RunStarted};
 use chronicle_core::state::Standing;
 use chronicle_core::view::RunRow;
 use chronicle_core::words::thousands;
-use chronicle_runtime::handle::definitions::{self, Places};
+use chronicle_runtime::handle::definitions::{self, Catalog, Places};
 use chronicle_runtime::handle::{self, Rest, RunFolder};
 use clap::{Args, ValueEnum};
 
@@ -35,6 +36,7 @@ use crate::terminal;
   chronicle run feature \"Add a --verbose flag\" --agent scripted:script.yaml
   chronicle run ./review.yaml --task-file task.md --agent \"command:python3 my_agent.py\"
   chronicle run feature \"Add a --verbose flag\" --dry-run
+  chronicle run feature \"Add a --quiet flag\" --worktree    beside another run; `chronicle merge` brings it in
   echo \"Fix the build\" | chronicle run bugfix --task-file - --agent scripted:fix.yaml")]
 pub(super) struct RunArgs {
     /// A workflow's name, or the path of its file
@@ -78,9 +80,25 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "WHAT", conflicts_with = "wait")]
     on_gate: Option<OnGateArg>,
 
+    #[command(flatten)]
+    folders: FolderArgs,
+
     /// Run even if this version cannot enforce every field of the workflow
     #[arg(long)]
     accept_unenforced: bool,
+}
+
+/// Where the run works.
+#[derive(Debug, Args)]
+struct FolderArgs {
+    /// Keep the work folders of steps when their pool is done
+    #[arg(long)]
+    keep: bool,
+
+    /// Work in a folder of its own, made from the project's files as they are now, so that other runs can work at the same time.
+    /// `chronicle merge` brings the work into the project
+    #[arg(long)]
+    worktree: bool,
 }
 
 /// Whose files the run uses.
@@ -111,8 +129,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     let places = Places { limits: found.settings.limits(), ..Places::of(&setting.project) };
     let mut catalog = definitions::find_in(&places);
     catalog.accepts_unenforced = args.accept_unenforced;
-    let mut loaded = catalog.named(&places, &args.name)?;
-    problems::judge(&loaded)?;
+    let mut loaded = load(&catalog, &places, &args.name)?;
     let task = task(args)?;
     refuse_inner(&loaded)?;
     let rules = with_rules::judge(&setting.project, &catalog, &found.settings, &loaded.workflows)?;
@@ -149,15 +166,28 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
         version: env!("CARGO_PKG_VERSION").to_owned(),
         on_gate: args.on_gate.map(Into::into),
         isolated: args.own.isolated,
+        keep_folders: args.folders.keep,
+        apart: args.folders.worktree,
         inputs: true,
         rules: Some(rules.frozen),
         walls: Some(walls),
         carried: None,
     };
     if args.dry_run {
+        // Nothing is made for it, and a rehearsal has no use for a folder of its own.
+        let start = RunStarted { apart: false, ..start };
         return dry_run::show(setting, start, &chosen.untrusted);
     }
-    agents::check(setting, &found.settings, &start)?;
+    begin(setting, args, &found.settings, start)
+}
+
+fn begin(
+    setting: &Setting,
+    args: &RunArgs,
+    settings: &Settings,
+    start: RunStarted,
+) -> Result<Exit, Failure> {
+    agents::check(setting, settings, &start)?;
     let folder = make_run(setting, &start)?;
     if args.stay.detach {
         // On disk before another process is started for it, which needs nothing but its id.
@@ -166,7 +196,7 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     }
     let rest = match start.on_gate {
         Some(OnGate::Wait) => Rest::WhenOver,
-        Some(OnGate::Fail) | None => args.stay.rest(&found.settings),
+        Some(OnGate::Fail) | None => args.stay.rest(settings),
     };
     live::stay(setting, &folder, Command::Start(Box::new(start)), rest)
 }
@@ -278,6 +308,15 @@ fn read_task(file: &Path) -> Result<String, Failure> {
         }
         Err(bad) => Err(failed(&bad.utf8_error())),
     }
+}
+
+/// The workflow of that name and all that it runs, if nothing is wrong with them.
+fn load(catalog: &Catalog, places: &Places, name: &str) -> Result<Loaded, Failure> {
+    let mut loaded = catalog.named(places, name)?;
+    problems::judge(&loaded)?;
+    // After that: what follows from pools stands in no file, and nothing could be told about it.
+    expand_pools(&mut loaded.workflows);
+    Ok(loaded)
 }
 
 /// A workflow may be meant for others alone.

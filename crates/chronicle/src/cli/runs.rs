@@ -172,6 +172,7 @@ impl Table {
             _ if row.stopped.is_some() => "(its supervisor is stopped) ".to_owned(),
             Some(run) => format!("(waits for run {run}) "),
             None if row.needs_you > 0 => "(needs you) ".to_owned(),
+            None if row.unmerged => "(not merged) ".to_owned(),
             None => String::new(),
         };
         let task = format!("{needs}{}", words::one_line(row.title.as_ref().unwrap_or(&row.task)));

@@ -4,14 +4,15 @@ use chronicle_core::base::cells::pad;
 use chronicle_core::base::usage::Usage;
 use chronicle_core::definition::guard::BUILT_IN_NAME;
 use chronicle_core::view::{
-    AttemptRow, BudgetRow, GuardFileRow, Mark, PhaseRow, RunView, Spent, WallsRow,
+    ApartRow, AttemptRow, BudgetRow, GateRow, GuardFileRow, Mark, PhaseRow, RunView, Spent,
+    WallsRow,
 };
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, Project, definitions};
 use clap::Args;
 
 use super::meant::{self, Meant};
-use super::{Setting, gate, json, older};
+use super::{Setting, gate, json, older, pool};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
 use crate::terminal::{self, Ink, Paint};
@@ -61,6 +62,9 @@ fn warn_of_trees(project: &Project, supervised: bool) {
     }
 }
 
+/// Most gates that are shown with what answers them.
+const GATES_MAX: usize = 12;
+
 /// Cells of a phase's name in its row.
 const PLACE: usize = 20;
 
@@ -103,10 +107,16 @@ pub(super) fn say(view: &RunView) {
     }
     lines.extend(stopped_line(paint, view));
     lines.push(String::new());
-    lines.extend(view.phases.iter().map(|phase| phase_line(paint, phase)));
+    let rows = view.phases.iter().filter(|phase| !pool::shows(view, phase));
+    lines.extend(rows.map(|phase| phase_line(paint, phase)));
+    lines.extend(pool::lines(paint, view));
+    lines.extend(view.apart.as_ref().map(|apart| apart_line(paint, apart)));
     lines.extend(
         // Without a supervisor nothing works, whatever the ledger says last.
-        view.working.iter().filter(|_| view.supervised).map(|row| working_line(paint, row)),
+        view.working
+            .iter()
+            .filter(|row| view.supervised && !pool::works(view, row))
+            .map(|row| working_line(paint, row)),
     );
     lines.extend(view.recording.then(|| format!("\n  {}", paint.ink(Ink::Busy, RECORDING))));
     lines.push(total(view));
@@ -115,14 +125,9 @@ pub(super) fn say(view: &RunView) {
     lines.extend(view.budgets.iter().map(budget_line));
     lines.extend(fallback_lines(paint, view));
     lines.extend(wait_lines(paint, view));
-    for gate in &view.needs_you {
-        lines.push(String::new());
-        let text =
-            format!("{} at `{}`: {}", gate.gate, gate.place, words::about(gate.kind, &gate.about));
-        lines.push(format!("  {} {text}", paint.ink(Ink::Busy, "needs you")));
-        lines
-            .extend(gate::lines(gate, &view.short).into_iter().map(|line| format!("      {line}")));
-    }
+    let asked = view.needs_you.iter().take(GATES_MAX);
+    lines.extend(asked.flat_map(|gate| gate_lines(paint, gate, &view.short)));
+    lines.extend(more_gates(paint, view));
     if let Some(on_gate) = view.on_gate {
         lines.push(String::new());
         lines.push(format!("  when a person is needed: {}", words::on_gate(on_gate)));
@@ -153,8 +158,44 @@ pub(super) fn say(view: &RunView) {
         lines.extend(completion.lines().map(|line| format!("  {}", words::one_line(line))));
     }
     // Last, since that is where people look on a terminal.
-    lines.extend(view.next.iter().map(|next| format!("\n  Next: {next}")));
+    let (gates, others) = view.next.split_at(view.needs_you.len().min(view.next.len()));
+    let shown = gates.iter().take(GATES_MAX).chain(others);
+    lines.extend(shown.map(|next| format!("\n  Next: {next}")));
     terminal::say_wrapped(&lines.join("\n"));
+}
+
+/// The gates that are not shown: a pool can have many.
+fn more_gates(paint: Paint, view: &RunView) -> Option<String> {
+    let more = view.needs_you.len().checked_sub(GATES_MAX).filter(|more| *more > 0)?;
+    let sign = paint.ink(Ink::Busy, "needs you");
+    let run = &view.short;
+    Some(format!("\n  {sign} {more} more times: `chronicle status {run} --json` lists them all"))
+}
+
+/// Where a run that works apart has its files, and what becomes of its work.
+fn apart_line(paint: Paint, apart: &ApartRow) -> String {
+    let path = apart.path.as_ref().map(|path| format!(" {}", words::one_line(path)));
+    let state = if apart.half_merged {
+        paint.ink(Ink::Bad, "its merge was interrupted: the project has some of its files")
+    } else {
+        paint.ink(Ink::Dim, &apart.state)
+    };
+    let kept = match apart.unrecorded.as_slice() {
+        [] => String::new(),
+        files => {
+            format!("; has files that are not recorded: {}", words::one_line(&files.join(", ")))
+        }
+    };
+    format!("\n  works apart:{} {state}{kept}", path.unwrap_or_default())
+}
+
+/// What a person is asked.
+fn gate_lines(paint: Paint, gate: &GateRow, run: &str) -> Vec<String> {
+    let text =
+        format!("{} at `{}`: {}", gate.gate, gate.place, words::about(gate.kind, &gate.about));
+    let mut lines = vec![String::new(), format!("  {} {text}", paint.ink(Ink::Busy, "needs you"))];
+    lines.extend(gate::lines(gate, run).into_iter().map(|line| format!("      {line}")));
+    lines
 }
 
 /// A supervisor that a signal has stopped.
@@ -253,10 +294,11 @@ fn phase_line(paint: Paint, phase: &PhaseRow) -> String {
 
 /// Who works now, for how long, and how busily.
 fn working_line(paint: Paint, row: &AttemptRow) -> String {
-    let what = match (row.stopping, row.asks) {
-        (true, _) => "is being stopped",
-        (false, true) => "waits for an answer",
-        (false, false) => "is working",
+    let what = match (row.stopping, row.asks, &row.room) {
+        (true, ..) => "is being stopped",
+        (false, true, _) => "waits for an answer",
+        (false, false, Some(room)) => room,
+        (false, false, None) => "is working",
     };
     let tools = match row.tools {
         1 => "1 tool call".to_owned(),

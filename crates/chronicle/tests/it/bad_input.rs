@@ -72,7 +72,7 @@ fn a_field_that_this_version_would_ignore_is_refused_by_name() {
     let said = is_refused(&session, said, 3);
     assert!(said.stderr.contains("no file of rules `nosuch`"), "{}", said.stderr);
     assert!(said.stderr.contains("main.yaml:6:1"), "{}", said.stderr);
-    for field in ["run: pool", "run: inline", "isolation: worktree"] {
+    for field in ["run: inline", "isolation: worktree"] {
         let (session, said) = run(format!("name: Later\nphases:\n  work: {{{field}}}\n"));
         let said = is_refused(&session, said, 3);
         assert!(said.stderr.contains("this version cannot enforce"), "{}", said.stderr);

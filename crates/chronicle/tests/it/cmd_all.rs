@@ -12,7 +12,7 @@ phases:
   work: {approval: after, next: [done]}
 ";
 const SCRIPT: &str = "work: [{append: {path: log, text: x}}, {complete: {summary: worked}}]";
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "list",
     "check",
     "graph",
@@ -44,6 +44,7 @@ const COMMANDS: [&str; 33] = [
     "cancel",
     "diff",
     "undo",
+    "merge",
     "gc",
     "completions",
 ];

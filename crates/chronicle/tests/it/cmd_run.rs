@@ -23,7 +23,7 @@ fn its_folder_keeps_records_out_of_git() {
     session.run().exits(0);
     assert_eq!(
         session.read(".chronicle/.gitignore"),
-        "/runs/\n/trees.git/\n/worktrees/\n*.unfinished\n"
+        "/runs/\n/trees.git/\n/worktrees/\n/merge/\n*.unfinished\n"
     );
     session.write(".chronicle/.gitignore", "mine\n");
     session.run().exits(0);

@@ -18,9 +18,11 @@ use crate::crash_site::{Site, Stay};
 
 /// A test for each point, and for each that is only reached behind a wall.
 macro_rules! points {
-    ($scenario:ident: $($point:ident)*; $($walled:ident)*) => {
+    ($scenario:ident: $($point:ident)*; $($walled:ident)*; $($merge:ident)*) => {
         mod $scenario {
             $(#[test] fn $point() { super::every_death(stringify!($scenario), stringify!($point)); })*
+
+            $(#[test] fn $merge() { super::every_death(stringify!($scenario), stringify!($merge)); })*
 
             mod needs_namespaces {
                 $(#[test] fn $walled() {
@@ -30,14 +32,19 @@ macro_rules! points {
 
             #[test]
             fn no_point_is_forgotten() {
-                super::are_all(&[$(stringify!($point)),*], &[$(stringify!($walled)),*]);
+                super::are_all(
+                    &[$(stringify!($point)),*],
+                    &[$(stringify!($walled)),*],
+                    &[$(stringify!($merge)),*],
+                );
             }
         }
     };
 }
 
 macro_rules! scenarios {
-    ($($scenario:ident)*) => {$(
+    ($($scenario:ident)*; $merges:tt) => { $(scenarios! { @ $scenario; $merges })* };
+    (@ $scenario:ident; ($($merge:ident)*)) => {
         points! { $scenario:
             before_append torn_append after_write before_sync after_sync before_answer after_set_aside
             before_start_agent after_start_agent before_start_command after_start_command
@@ -45,12 +52,23 @@ macro_rules! scenarios {
             before_first_report keeper_after_lock keeper_after_start keeper_before_report
             in_cache_write in_run_json_write in_file_write before_tree after_tree
             before_notice after_notice link_before_answer;
-            keeper_after_wall keeper_after_init
+            keeper_after_wall keeper_after_init;
+            $($merge)*
         }
-    )*};
+    };
 }
 
-scenarios! { edits commands inside }
+scenarios! { edits commands inside; () }
+
+/// Steps in work folders, which are merged: without git there is no such run.
+mod needs_git {
+    use super::{are_all, every_death};
+
+    scenarios! {
+        pool;
+        (in_work before_merge_stage before_merge_write in_merge_write in_merge_swap before_merge_end)
+    }
+}
 
 /// What a person says while nobody drives the run is decided for the walls of the last supervisor, and the next has others. It dies at
 /// each of its first lines, of which one gives an attempt its walls, and around the start.
@@ -72,6 +90,9 @@ mod walls {
         assert_eq!(unharmed.ended.rewalled, 2);
     }
 }
+
+/// The scenario with steps that are merged.
+pub(crate) const POOL: &str = "pool";
 
 /// How many lines a supervisor that resumes writes until its attempt works.
 const LINES_TO_START: usize = 5;
@@ -100,12 +121,23 @@ fn held(scenario: &str, point: &str, die: fn() -> usize) {
 
 const WITH_GIT: [Point; 2] = [Point::InTree, Point::InRestore];
 const WITH_WALLS: [Point; 2] = [Point::KeeperAfterWall, Point::KeeperAfterInit];
+/// Points in work folders and merges, which only the scenario `pool` has.
+const WITH_MERGES: [Point; 6] = [
+    Point::InWork,
+    Point::BeforeMergeStage,
+    Point::BeforeMergeWrite,
+    Point::InMergeWrite,
+    Point::InMergeSwap,
+    Point::BeforeMergeEnd,
+];
 
-fn are_all(points: &[&str], walled: &[&str]) {
+fn are_all(points: &[&str], walled: &[&str], merges: &[&str]) {
     let name = |it: &Point| it.name().replace('-', "_");
-    let all = Point::ALL.iter().filter(|it| !WITH_GIT.contains(it) && !WITH_WALLS.contains(it));
+    let apart = [&WITH_GIT[..], &WITH_WALLS, &WITH_MERGES].concat();
+    let all = Point::ALL.iter().filter(|it| !apart.contains(it));
     assert_eq!(points, all.map(name).collect::<Vec<String>>());
     assert_eq!(walled, WITH_WALLS.each_ref().map(name));
+    assert!(merges.is_empty() || merges == WITH_MERGES.each_ref().map(name));
 }
 
 fn every_death(scenario: &'static str, point: &str) {
@@ -121,7 +153,7 @@ fn every_death(scenario: &'static str, point: &str) {
     assert!(count > 0, "`{scenario}` never comes to `{point}`");
     let mut died = 0;
     let mut failures = Vec::new();
-    for (nth, cut) in chosen(stay, &point, count) {
+    for (nth, cut) in chosen(scenario, stay, &point, count) {
         match die_near(scenario, stay, prelude, (&point, nth, cut), &unharmed.ended) {
             Ok(has_died) => died += usize::from(has_died),
             Err(why) => failures.push(format!("{point}:{nth}{cut}: {why}")),
@@ -144,7 +176,7 @@ fn way_to(point: &str) -> (Stay, Option<&'static str>) {
 }
 
 /// At which hits to die, and how much of a torn line is written.
-fn chosen(stay: Stay, point: &str, count: usize) -> Vec<(usize, &'static str)> {
+fn chosen(scenario: &str, stay: Stay, point: &str, count: usize) -> Vec<(usize, &'static str)> {
     let cuts = [":1", ":half", ":-1"];
     let is_torn = point == "torn-append";
     if std::env::var_os("CHRONICLE_CRASH_ALL").is_some() {
@@ -154,6 +186,10 @@ fn chosen(stay: Stay, point: &str, count: usize) -> Vec<(usize, &'static str)> {
     if stay == Stay::Unwalled {
         let cut = if is_torn { cuts[1] } else { "" };
         return (1..=count.min(LINES_TO_START)).map(|nth| (nth, cut)).collect();
+    }
+    // What a pool has in common with all others is tried there.
+    if scenario == POOL && !WITH_MERGES.iter().any(|it| it.name() == point) {
+        return vec![(count.div_ceil(2), if is_torn { cuts[1] } else { "" })];
     }
     let mut nths = vec![1, count.div_ceil(2), count];
     nths.dedup();

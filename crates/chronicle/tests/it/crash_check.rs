@@ -34,7 +34,7 @@ impl Ended {
     /// Looks at a run that is over, and finds what may never be.
     pub(crate) fn of(site: &Site, view: &Value) -> Result<Self, String> {
         let lines = lines(&site.ledger());
-        let (works, tokens) = (works(&lines), tokens(&lines));
+        let (mut works, tokens) = (works(&lines), tokens(&lines));
         if view["spent"]["tokens"] != tokens {
             return Err(format!("{} tokens count, {tokens} are in the ledger", view["spent"]));
         }
@@ -48,6 +48,10 @@ impl Ended {
         let mut view = without_changing(view);
         if site.changes_walls() {
             view["walls"].take();
+        }
+        if site.works_apart {
+            works.sort_unstable();
+            view = in_one_order(view);
         }
         Ok(Self { view, files, works, tokens, rewalled })
     }
@@ -110,6 +114,10 @@ fn nothing_is_left(site: &Site) -> Result<(), String> {
     let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // Whoever opens the run tidies up; nobody opens one that was over when its supervisor died.
     let was_opened = site.at_deaths.last().is_none_or(|then| *then != site.ledger());
+    let merges = site.left_of_merges();
+    if was_opened && !merges.is_empty() {
+        return Err(format!("{merges:?} are left"));
+    }
     if let Some(name) = names.find(|name| was_opened && name.ends_with(".unfinished")) {
         return Err(format!("`{name}` is left"));
     }
@@ -142,13 +150,28 @@ fn without_changing(value: &Value) -> Value {
     }
 }
 
-/// Every file below, but for Chronicle's own.
+/// Lists in an order that does not tell what came first.
+fn in_one_order(value: Value) -> Value {
+    match value {
+        Value::Array(all) => {
+            let mut all: Vec<Value> = all.into_iter().map(in_one_order).collect();
+            all.sort_by_key(ToString::to_string);
+            Value::Array(all)
+        }
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, in_one_order(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// Every file below, but for Chronicle's own and git's.
 fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();
         let path = format!("{prefix}{name}");
         if entry.path().is_dir() {
-            if name != ".chronicle" {
+            if name != ".chronicle" && name != ".git" {
                 collect(&entry.path(), &format!("{path}/"), files);
             }
         } else {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::crash::POOL;
+
 /// Longer than anything here takes on a busy machine; only a failing test waits for it.
 const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(5);
@@ -38,6 +40,8 @@ pub(crate) struct Site {
     arms: Vec<String>,
     /// Those that have struck.
     struck: usize,
+    /// Whether steps work beside each other, so that what happens in one may come before or after another.
+    pub(crate) works_apart: bool,
     /// How often somebody has resumed it.
     resumed: usize,
     /// The ledger as it was after each of them.
@@ -47,7 +51,8 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) fn new(scenario: &str, stay: Stay, arms: Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let site = Self { folder, stay, arms, struck: 0, resumed: 0, at_deaths: Vec::new() };
+        let (at_deaths, works_apart) = (Vec::new(), scenario == POOL);
+        let site = Self { folder, stay, arms, struck: 0, works_apart, resumed: 0, at_deaths };
         for name in ["project/.chronicle/workflows", "home", "sessions", "tmp", "out"] {
             fs::create_dir_all(site.folder.path().join(name)).unwrap();
         }
@@ -57,6 +62,9 @@ impl Site {
             let to = if name == "script.yaml" { "." } else { ".chronicle/workflows" };
             fs::copy(entry.unwrap().path(), site.project().join(to).join(name)).unwrap();
         }
+        if works_apart {
+            site.make_repository();
+        }
         if stay == Stay::Tell {
             let config = site.folder.path().join("home/.config/chronicle");
             fs::create_dir_all(&config).unwrap();
@@ -65,6 +73,32 @@ impl Site {
             fs::write(config.join("config.toml"), command).unwrap();
         }
         site
+    }
+
+    /// A repository with a file that steps change, and one that git does not know.
+    fn make_repository(&self) {
+        let files = [
+            ("lines", "one\ntwo\nthree\n"),
+            (".env", "key\n"),
+            (".gitignore", "script.yaml\n.env\nready\n"),
+        ];
+        for (name, text) in files {
+            fs::write(self.project().join(name), text).unwrap();
+        }
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "first"]] {
+            let mut git = Command::new("git");
+            git.current_dir(self.project()).env("HOME", self.folder.path().join("home"));
+            assert!(git.args(who).args(words).status().unwrap().success(), "git {words:?}");
+        }
+    }
+
+    /// Work folders and half merged files that are left.
+    pub(crate) fn left_of_merges(&self) -> Vec<PathBuf> {
+        let works = self.folder.path().join("home/.local/state/chronicle/work");
+        let below = [works, self.project().join(".chronicle/merge")];
+        let entries = below.iter().flat_map(fs::read_dir).flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
     }
 
     /// What people were told, each as `event gate`.

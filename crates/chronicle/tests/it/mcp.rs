@@ -57,6 +57,7 @@ fn conforms(way: &str) -> Value {
             "signal_back",
             "workflow_step",
             "workflow_update_snapshot",
+            "workflow_plan",
             "workflow_ask",
             "workflow_status"
         ])

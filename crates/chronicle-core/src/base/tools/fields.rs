@@ -264,6 +264,8 @@ struct Around {
     language: Option<String>,
     /// True if one names a file: code beside it is written there.
     has_path: bool,
+    /// True if one names the program that arguments are for.
+    has_program: bool,
     /// What is set for a command, and what it reads.
     dress: Dress,
 }
@@ -273,8 +275,10 @@ impl Around {
         let language = fields.iter().find(|(name, _)| is_one(LANGUAGES, name));
         let language = language.and_then(|(_, value)| value.as_str());
         let has_path = fields.keys().any(|name| is_one(PATHS, name) && !is_one(WORKPLACES, name));
+        let has_program = fields.keys().any(|name| is_one(PROGRAMS, name));
         let dress = Dress::of(fields);
-        Self { language: language.map(|it| it.trim().to_lowercase()), has_path, dress }
+        let language = language.map(|it| it.trim().to_lowercase());
+        Self { language, has_path, has_program, dress }
     }
 
     /// True if a language is named that is no shell's.
@@ -388,8 +392,12 @@ impl Search<'_> {
 
     /// Single words in a list of no known meaning may be those of one command.
     fn list(&mut self, field: &str, items: &[Value]) {
-        let lists = [PROSE, PATHS, GLOBS, CODE, ARGUMENTS];
-        let is_known = lists.iter().any(|names| is_one(names, field));
+        let lists = [PROSE, PATHS, GLOBS, CODE];
+        // Arguments without a program beside them are a whole command, unless they begin with an option.
+        let begins = items.first().and_then(Value::as_str).unwrap_or_default();
+        let is_rest = self.around.has_program || begins.starts_with('-');
+        let is_rest = is_rest && is_one(ARGUMENTS, field);
+        let is_known = is_rest || lists.iter().any(|names| is_one(names, field));
         let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
         let is_list = self.is_open() && !is_known && (2..=LIST_MAX).contains(&items.len());
         let Some(words) = words.filter(|_| is_list && self.left > 0) else { return };

@@ -73,6 +73,9 @@ pub enum Whose {
     UsersFalse,
 }
 
+/// Most agents that may be allowed to work at once: more than any machine bears, and few enough to look for a free place among them.
+const AGENTS_MAX: u64 = 1_024;
+
 /// What `on_gate` may be.
 pub(super) const ON_GATE: &[&str] = &["rest", "wait"];
 
@@ -244,6 +247,12 @@ pub const KEYS: &[Key] = &[
          (looked at by `doctor`), or under a name of your own any program that speaks the agent protocol.",
     ),
     both(
+        "agents.*.at_once",
+        Form::UpTo(AGENTS_MAX),
+        "",
+        "How many attempts of that agent work at once on this machine, over all your runs. Without it there is no limit of its own. A project can only say less.",
+    ),
+    both(
         "agents.*.signals",
         Form::Choice(SIGNALS),
         "",
@@ -267,6 +276,12 @@ pub const KEYS: &[Key] = &[
         Form::Env,
         "",
         "Environment variables that they get in addition: a table of texts. What a workflow or a phase sets counts before it.",
+    ),
+    both(
+        "machine.agents",
+        Form::UpTo(AGENTS_MAX),
+        "8",
+        "How many agents work at once on this machine, over all your runs. Others wait, and `status` says so. A project can only say less.",
     ),
     both(
         "walls.files",

@@ -23,6 +23,8 @@ use crate::definition::prices::Price;
 use crate::definition::walls::{WallFiles, WallNetwork, Walls};
 use crate::definition::workflow::{Budget, Problem, Problems, Source};
 
+/// How many agents work at once on a machine whose user says nothing.
+const MACHINE_AGENTS: u32 = 8;
 /// Size of recorded files, in megabytes, from which on people are told how to free space.
 const TREES_WARN_MB: u64 = 2048;
 /// Size of the largest file that is recorded, in megabytes. A changed file is stored whole each time, and no attempt can start
@@ -113,6 +115,10 @@ impl Settings {
         if before.is_some_and(|before| is_narrower(&name, before, &said.value)) {
             return;
         }
+        // Nor let more agents work on the user's machine than they want, or than the default is.
+        if said.layer == Layer::Project && lets_more_work(&name, before, &said.value) {
+            return;
+        }
         if let (Some(Value::Texts(before)), Value::Texts(now)) = (before, &mut said.value)
             && (["redact.", "walls."].iter().any(|table| name.starts_with(table))
                 || is_of_environment(&name))
@@ -185,6 +191,18 @@ impl Settings {
     /// The configured command of an agent, if any.
     pub fn agent_command(&self, agent: &str) -> Option<&str> {
         self.text(&format!("agents.{agent}.command"))
+    }
+
+    /// How many agents may work at once on this machine.
+    pub fn machine_agents(&self) -> u32 {
+        self.number("machine.agents").map_or(MACHINE_AGENTS, small)
+    }
+
+    /// How many attempts of an agent may work at once on this machine, by each name that limits it.
+    pub fn agents_at_once<'a>(&'a self, agent: &'a str) -> Vec<(&'a str, u32)> {
+        let most = |name: &str| self.number(&format!("agents.{name}.at_once")).map(small);
+        let named = self.names_of(agent).into_iter();
+        named.filter_map(|name| Some((name, most(name)?))).collect()
     }
 
     /// True if an agent should reach the signal server over HTTP.
@@ -391,6 +409,21 @@ fn is_narrower(name: &str, before: &Value, now: &Value) -> bool {
         _ => return false,
     };
     matches!(before, Value::Text(text) if text == narrowest) && before != now
+}
+
+/// Whether a project says more than its user or the default about how many agents may work at once.
+fn lets_more_work(name: &str, before: Option<&Value>, now: &Value) -> bool {
+    let default = (name == "machine.agents").then_some(u64::from(MACHINE_AGENTS));
+    let is_limit = default.is_some() || name.starts_with("agents.") && name.ends_with(".at_once");
+    let before = match before {
+        Some(Value::Number(before)) => Some(*before),
+        Some(_) | None => default,
+    };
+    matches!((before, now), (Some(before), Value::Number(now)) if is_limit && *now > before)
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn is_of_environment(name: &str) -> bool {

@@ -63,6 +63,7 @@ fn example(key: &Key) -> &'static str {
         ("", "budget.tokens") => "2_000_000",
         ("", "budget.time") => "\"2h\"",
         ("", "budget.attempts") => "20",
+        ("", "agents.*.at_once") => "2",
         ("", "agents.*.signals") => "\"http\"",
         ("", "agents.*.env.pass") => "[\"GITHUB_TOKEN\", \"AWS_*\"]",
         ("", "agents.*.env.drop") => "[\"SSH_AUTH_SOCK\"]",

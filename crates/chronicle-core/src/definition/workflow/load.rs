@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::check::{NOT_SUPPORTED_YET, Places};
 use super::draft::{Named, Span};
-use super::model::{PhaseKind, Workflow};
+use super::expand;
+use super::model::{Phase, PhaseKind, Workflow};
 use super::people::{self, KnownPersonas};
 use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
@@ -56,15 +57,18 @@ impl Loaded {
         message: String,
         hint: Option<String>,
     ) -> Problem {
-        let places = self.places.iter().find(|places| places.key == at.workflow);
-        let span = places.and_then(|places| places.find(at.phase, at.field));
-        let span = span.unwrap_or(Span { source: 0, start: 0, end: 0 });
-        let finding = Finding::new(severity, code, span, message);
+        let finding = Finding::new(severity, code, self.span(at), message);
         let finding = match hint {
             Some(hint) => finding.hint(hint),
             None => finding,
         };
         place(finding, &self.sources)
+    }
+
+    fn span(&self, at: &FieldAt<'_>) -> Span {
+        let places = self.places.iter().find(|places| places.key == at.workflow);
+        let span = places.and_then(|places| places.find(at.phase, at.field));
+        span.unwrap_or(Span { source: 0, start: 0, end: 0 })
     }
 }
 
@@ -168,10 +172,32 @@ pub fn assemble(
     }
     tell_broken(&calls, broken, &mut problems);
     find_cycles(&main.key, &calls, &mut problems);
+    tell_taken(&loaded, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
     // Last, since it changes phases: problems were found in what the person wrote.
     verify_inside(&mut loaded.workflows);
     loaded
+}
+
+/// Reports pools and races whose steps would run as a workflow that is something else.
+fn tell_taken(loaded: &Loaded, problems: &mut Problems) {
+    let mut others: Vec<Workflow> = loaded.workflows.clone();
+    for workflow in &loaded.workflows {
+        for (phase, derived) in expand::derived(workflow) {
+            // The same one may be needed by several phases.
+            match others.iter().find(|other| other.key == derived.key) {
+                Some(same) if *same == derived => {}
+                None => others.push(derived),
+                Some(_) => {
+                    let at = FieldAt { workflow: &workflow.key, phase: Some(phase), field: "id" };
+                    let key = quoted(&derived.key);
+                    let message = format!("{key}, as work at this phase is called, is taken");
+                    let finding = Finding::error("taken-key", loaded.span(&at), message);
+                    problems.push(finding.hint("give the phase another id"));
+                }
+            }
+        }
+    }
 }
 
 /// A phase that runs a workflow is left only if that workflow's own `verify` passes, and then its own.
@@ -179,7 +205,8 @@ fn verify_inside(workflows: &mut [Workflow]) {
     let inner: BTreeMap<String, Vec<String>> =
         workflows.iter().map(|it| (it.key.clone(), it.verify.clone())).collect();
     let phases = workflows.iter_mut().flat_map(|workflow| &mut workflow.phases);
-    for phase in phases.filter(|phase| phase.run == PhaseKind::Workflow) {
+    let runs_one = |phase: &&mut Phase| matches!(phase.run, PhaseKind::Workflow | PhaseKind::Pool);
+    for phase in phases.filter(runs_one) {
         let inner = phase.workflow.as_ref().and_then(|key| inner.get(key));
         // In front of the phase's own: the workflow inside must hold by itself before anything outside judges it.
         phase.verify.splice(0..0, inner.into_iter().flatten().cloned());

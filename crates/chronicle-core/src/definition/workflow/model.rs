@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::pool::{Judge, Merge, Racer, SLOTS, SLOTS_MAX, StepItem, WorktreeSetup};
 use super::tools::Tools;
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::Limits;
@@ -227,7 +228,7 @@ pub struct Phase {
     pub budget: Option<Budget>,
     /// Limits, with every default written out.
     pub limits: Limits,
-    /// Which files it works on.
+    /// Which files it works on; what holds if the file does not say is written out.
     #[serde(default)]
     pub isolation: Isolation,
     /// Whether its first attempt continues the session of the previous phase.
@@ -239,15 +240,30 @@ pub struct Phase {
     /// Work items of a pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepItem>,
-    /// How many steps of a pool run at once.
+    /// A file of the project, written by an earlier phase, that holds a pool's work items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps_from: Option<String>,
+    /// How many steps of a pool run at once; see `Phase::slots`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
     /// The workflow that runs inside: for `run: workflow`, or for each step of a pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
     /// How the work of a pool is merged.
+    #[serde(default, skip_serializing_if = "Merge::is_default")]
+    pub merge: Merge,
+    /// How the folders of isolated work are made ready.
+    #[serde(default, skip_serializing_if = "WorktreeSetup::is_empty")]
+    pub worktree: WorktreeSetup,
+    /// True if a person is asked after each step of a pool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pause_between: bool,
+    /// Those that do the same work in a race.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<Racer>,
+    /// Who chooses among the results of a race; `None` for other phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merge: Option<String>,
+    pub judge: Option<Judge>,
     /// Shell commands of `run: command`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -296,6 +312,14 @@ impl Phase {
             && self.signals.as_ref().is_none_or(may_ask)
     }
 
+    /// How many steps of a pool run at once.
+    pub fn slots(&self) -> u32 {
+        // In a race all begin at once: whoever came later would be compared under other conditions.
+        let racers = u32::try_from(self.workers.len()).unwrap_or(SLOTS_MAX);
+        let usual = if self.run == PhaseKind::Race { racers } else { SLOTS };
+        self.slots.unwrap_or(usual)
+    }
+
     /// A phase with that id and defaults for everything else.
     pub fn new(id: PhaseId, limits: Limits) -> Self {
         Self {
@@ -332,9 +356,14 @@ impl Phase {
             session: SessionUse::Fresh,
             produces: None,
             steps: Vec::new(),
+            steps_from: None,
             slots: None,
             workflow: None,
-            merge: None,
+            merge: Merge::default(),
+            worktree: WorktreeSetup::default(),
+            pause_between: false,
+            workers: Vec::new(),
+            judge: None,
             commands: Vec::new(),
             once: false,
             chained: false,
@@ -356,6 +385,8 @@ pub enum PhaseKind {
     Command,
     /// Steps that run in parallel slots.
     Pool,
+    /// Several workers that do the same work, each in a folder of its own.
+    Race,
     /// Another workflow, in a frame of its own.
     Workflow,
     /// A person, who says when it is done.
@@ -434,23 +465,4 @@ pub struct Guards {
     /// Names of files of rules that hold beside the others.
     #[serde(default)]
     pub rules: Vec<String>,
-}
-
-/// One work item of a pool.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct StepItem {
-    /// Unique within the pool.
-    pub id: String,
-    /// The name that people see.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// What is to be done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Ids of steps that must be complete first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub depends_on: Vec<String>,
-    /// Files that it is about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<String>,
 }

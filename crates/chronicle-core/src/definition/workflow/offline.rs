@@ -1,5 +1,6 @@
 //! Phases without a network whose agent could not reach its model.
 
+use super::expand::derived_key;
 use super::fallback::agent_and_model;
 use super::model::{Phase, PhaseKind, Workflow};
 use crate::base::ids::{DONE, PhaseId};
@@ -43,12 +44,16 @@ pub fn offline<'w>(workflow: &'w Workflow, settings: &Walls, agent: &str) -> Vec
     let around = settings.clone().and(&workflow.walls);
     let is_off = |phase: &&Phase| {
         let network = phase.walls.network.or(around.network);
-        is_worked_at(phase) && network == Some(WallNetwork::Off)
+        is_worked_at(workflow, phase) && network == Some(WallNetwork::Off)
     };
     let found = |phase: &'w Phase| {
         let named = phase.agent.as_deref().or(workflow.agent.as_deref()).unwrap_or(agent);
         let others = phase.fallback.iter().map(|other| agent_and_model(other).0);
-        let agent = std::iter::once(named).chain(others).find(|agent| needs_model(agent))?;
+        // In a race, the phase's agent works only for those that name none.
+        let racers = phase.workers.iter().map(|racer| racer.agent.as_deref().unwrap_or(named));
+        let first = Some(named).filter(|_| phase.workers.is_empty());
+        let mut agents = first.into_iter().chain(racers).chain(others);
+        let agent = agents.find(|agent| needs_model(agent))?;
         Some(Offline {
             phase: &phase.id,
             agent: agent.to_owned(),
@@ -59,8 +64,16 @@ pub fn offline<'w>(workflow: &'w Workflow, settings: &Walls, agent: &str) -> Vec
     workflow.phases.iter().filter(is_off).filter_map(found).collect()
 }
 
-fn is_worked_at(phase: &Phase) -> bool {
-    let by_agents = matches!(phase.run, PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool);
+fn is_worked_at(workflow: &Workflow, phase: &Phase) -> bool {
+    let by_agents = match phase.run {
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Race => true,
+        // A workflow inside is judged by itself, unless it is only how a pool's own worker is run.
+        PhaseKind::Pool => {
+            let own = derived_key(&workflow.key, &phase.id, None);
+            phase.commands.is_empty() && phase.workflow.as_ref().is_none_or(|key| *key == own)
+        }
+        PhaseKind::Command | PhaseKind::Workflow | PhaseKind::Human => false,
+    };
     by_agents && phase.id.as_str() != DONE
 }
 

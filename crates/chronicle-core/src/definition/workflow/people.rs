@@ -49,7 +49,8 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<P
     for phase in workflow.phases.iter().filter(|phase| phase.id.as_str() != DONE) {
         let id = phase.id.as_str();
         let name = phase.persona.as_deref().filter(|it| draft.names_persona(id) || is_name(it));
-        if let Some(name) = name.filter(|_| phase.run == PhaseKind::Worker) {
+        let has_worker = matches!(phase.run, PhaseKind::Worker | PhaseKind::Pool | PhaseKind::Race);
+        if let Some(name) = name.filter(|_| has_worker) {
             let at = draft.locate(Some(id), "persona");
             let phase_id = Some(phase.id.clone());
             let (name, is_told) = (name.to_owned(), phase.implicit);
@@ -63,8 +64,17 @@ pub(super) fn asked(draft: &Draft, workflow: &Workflow, format: Format) -> Vec<P
             let (phase, is_told, is_profile) = (None, false, true);
             PersonaUse { name: name.clone(), phase, at, format, is_told, is_profile }
         }));
-        // A phase of the same workflow can help as well, without a persona of that name.
-        let helpers = phase.followups.iter().flatten().filter(|it| !is_done_by(workflow, it));
+        let racers = phase.workers.iter().filter_map(|racer| racer.persona.as_deref());
+        asked.extend(racers.filter(|it| is_name(it)).map(|name| {
+            let at = draft.locate(Some(id), "workers");
+            let (phase, is_told, is_profile) = (None, false, false);
+            PersonaUse { name: name.to_owned(), phase, at, format, is_told, is_profile }
+        }));
+        // A phase of the same workflow can help as well, without a persona of that name. Not in a pool or a race: its workers have a
+        // workflow of their own.
+        let is_inside = matches!(phase.run, PhaseKind::Pool | PhaseKind::Race);
+        let named = phase.followups.iter().flatten();
+        let helpers = named.filter(|it| is_inside || !is_done_by(workflow, it));
         asked.extend(helpers.map(|name| {
             let at = draft.locate(Some(id), "followups");
             let (phase, is_told, is_profile) = (None, false, false);

@@ -1,12 +1,13 @@
 //! Answers to gates: the first one wins, and later ones are told who was first.
 
-use super::super::budget;
 use super::super::scratch::Scratch;
-use super::{emit_answer, refuse_over};
+use super::super::{apart, budget, pool};
+use super::{emit_answer, refuse_over, who};
 use crate::base::ids::GateId;
 use crate::event::budget::Lack;
 use crate::event::input::{Answer, By};
-use crate::event::{GateAnswer, GateKind, GateOpened, GrantScope, chosen};
+use crate::event::pool::{StepEnd, StepSettled};
+use crate::event::{Event, GateAnswer, GateKind, GateOpened, GrantScope, chosen};
 use crate::state::{Gate, Stage, State};
 use crate::words;
 
@@ -71,6 +72,15 @@ fn answer_approval(
     };
     let is_call = gate.gate_kind == GateKind::Permission;
     // Without a reason the worker would start again without knowing what to change. A call that may not run needs none.
+    if let Some(step) = gate.step.clone().filter(|_| answer == GateAnswer::Rejected) {
+        // A step that may not begin is given up.
+        emit_answer(scratch, by, gate.gate, answer, note);
+        let (place, how, why) = (gate.place.clone(), StepEnd::Dropped, note.to_owned());
+        let who = Some(who(by));
+        let tree = None;
+        scratch.emit(Event::StepSettled(StepSettled { place, step, how, why, who, tree }));
+        return Answer::Accepted(format!("rejected {} at `{}`", gate.gate, gate.shown_place()));
+    }
     if answer == GateAnswer::Rejected && note.trim().is_empty() && !is_call {
         return Answer::Refused(format!(
             "rejecting {} needs a reason, which the worker is told",
@@ -83,7 +93,7 @@ fn answer_approval(
     } else {
         String::new()
     };
-    let text = format!("{said} {} at `{}`{reach}", gate.gate, gate.place);
+    let text = format!("{said} {} at `{}`{reach}", gate.gate, gate.shown_place());
     // The worker goes on while it is asked: what a person adds to their yes reaches it as any other note does.
     let is_yes = matches!(answer, GateAnswer::Allowed(_));
     if is_yes
@@ -120,7 +130,15 @@ pub(in crate::engine) fn answer(
     {
         return refused;
     }
+    let place = gate.shown_place();
+    // What follows is worked out before the answer closes the gate, and recorded behind it.
+    let (state, who) = (scratch.state(), who(by));
+    let then = pool::answered(state, &gate, &said, &who);
+    let then = then.or_else(|| apart::answered(state, &gate, &said, &who));
     emit_answer(scratch, by, id, GateAnswer::Said(said), "");
+    if let Some(then) = then {
+        scratch.emit(then);
+    }
     Answer::Accepted(format!("answered {id} at `{place}`"))
 }
 
@@ -153,7 +171,9 @@ fn choice(gate: &GateOpened, text: &str, only_options: bool) -> Result<String, S
 fn is_approval(gate: &GateOpened) -> bool {
     match gate.gate_kind {
         GateKind::ApprovalBefore | GateKind::ApprovalAfter | GateKind::Permission => true,
-        GateKind::Intervention | GateKind::Question | GateKind::Budget => false,
+        GateKind::Intervention | GateKind::Question | GateKind::Budget | GateKind::Conflict => {
+            false
+        }
     }
 }
 
@@ -165,14 +185,17 @@ fn is_approvable(gate: &GateOpened) -> bool {
 }
 
 fn is_question(gate: &GateOpened) -> bool {
-    gate.gate_kind == GateKind::Question
+    matches!(gate.gate_kind, GateKind::Question | GateKind::Conflict)
 }
 
 /// The gate that an answer is meant for: the one named, or the only open one of its kind.
 fn pick(state: &State, gate: Option<GateId>, fits: Fits) -> Result<&Gate, Answer> {
     // A late answer is told who was first, even if the run is over by now.
     let known = gate.and_then(|id| state.gate(id)).filter(|gate| gate.answered.is_some());
-    if known.is_none() {
+    let own = state.apart.as_ref().and_then(|apart| apart.gate);
+    // One gate is answered after the end: that about the merge of the run's own folder.
+    let is_own = own.is_some() && gate.is_none_or(|gate| Some(gate) == own);
+    if known.is_none() && !is_own {
         refuse_over(state)?;
     }
     let found = match gate {
@@ -193,7 +216,8 @@ fn named(state: &State, id: GateId, fits: Fits) -> Result<&Gate, String> {
 }
 
 fn only(state: &State, fits: Fits) -> Result<&Gate, String> {
-    let mut open = state.open_gates().filter(|gate| fits(&gate.opened));
+    let mut open =
+        state.open_gates().filter(|gate| state.can_answer(gate.opened.gate) && fits(&gate.opened));
     match (open.next(), open.next()) {
         (Some(gate), None) => Ok(gate),
         (Some(one), Some(two)) => Err(format!(
@@ -228,6 +252,11 @@ pub(super) fn instead(state: &State, gate: &Gate) -> String {
         }
         GateKind::Permission => {
             format!("{id} asks whether a call may run: `approve` or `reject` answer it")
+        }
+        GateKind::Conflict => {
+            let answers = gate.opened.options.iter().map(|it| format!("`{it}`"));
+            let answers = answers.collect::<Vec<_>>().join(", ");
+            format!("{id} is a conflict: `answer` it with one of {answers}")
         }
         GateKind::Question => format!("{id} is a question: `answer` answers it"),
         GateKind::Budget if gate.opened.lack == Some(Lack::Price) => {

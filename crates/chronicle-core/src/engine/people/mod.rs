@@ -5,12 +5,13 @@
 mod gate;
 mod moves;
 mod notes;
+mod steps;
 
 use std::sync::Arc;
 
 use super::rewind::fits;
 use super::scratch::Scratch;
-use super::{budget, loops, rewind, trees, worker};
+use super::{apart, budget, loops, rewind, trees, worker};
 use crate::base::ids::{FramePath, GateId};
 use crate::event::input::{Actor, Answer, By, Command};
 use crate::event::{Event, FrameEntered, GateAnswer, LedgerRepaired, RunStarted};
@@ -31,6 +32,7 @@ pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Ans
         Command::Pause { reason } => pause(scratch, reason),
         Command::Resume => resume(scratch),
         Command::Cancel { reason } => cancel(scratch, reason),
+        Command::GiveUp { place, note } => steps::give_up(scratch, by, place, note),
         Command::Approve { gate, note, scope } => approve(scratch, by, *gate, note, *scope),
         Command::Reject { gate, note } => reject(scratch, by, *gate, note),
         Command::Answer { gate, text, note } => answer(scratch, by, *gate, text, note),
@@ -45,6 +47,8 @@ pub(super) fn obey(scratch: &mut Scratch<'_>, by: &By, command: &Command) -> Ans
         Command::Title { text } => title(scratch, by, text),
         Command::Note { place, text } => note(scratch, by, place.as_ref(), text),
         Command::Undo { what, from, to, back } => trees::undo(scratch, what, from, to, *back),
+        Command::Merge { keep } => apart::merge(scratch, by, *keep),
+        Command::DropWork => apart::drop_work(scratch, by),
         Command::Repair(repaired) => repair(scratch, repaired),
         Command::Rewind { to, carried } => rewind::rewind(scratch, by, *to, carried),
         Command::Signal { attempt, request, signal } => {

@@ -4,6 +4,7 @@ use super::super::scratch::Scratch;
 use super::super::sent;
 use super::super::target::resolve;
 use super::gate::instead;
+use super::steps;
 use super::{emit_answer, refuse_over, who};
 use crate::base::ids::{AttemptId, DONE, GateId, Outcome, PhaseId, Place, SKIPPED};
 use crate::definition::workflow::{Phase, PhaseKind};
@@ -13,6 +14,9 @@ use crate::event::wait::WaitEnded;
 use crate::event::{Break, Event, GateAnswer, GateKind, Mover};
 use crate::state::{Frame, Sent, Stage, State, WayOut};
 use crate::words;
+
+/// Most places that a refusal names.
+const PLACES_MAX: usize = 8;
 
 /// How a person wants a phase tried again.
 pub(in crate::engine) struct Wish<'w> {
@@ -29,6 +33,9 @@ pub(in crate::engine) fn retry(
     place: Option<&Place>,
     wish: &Wish<'_>,
 ) -> Answer {
+    if let Some(answer) = steps::retry(scratch, by, place, wish) {
+        return answer;
+    }
     if let Some((place, attempt)) = waiting(scratch.state(), place) {
         return cut_short(scratch, by, place, attempt, wish);
     }
@@ -118,7 +125,9 @@ fn check_from(phase: &Phase, from: Option<u32>) -> Result<(), String> {
 /// Only a phase that an agent works at can have another one.
 fn check_agent(phase: &Phase, agent: Option<&String>) -> Result<(), String> {
     let what = match phase.run {
-        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool => return Ok(()),
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Race => {
+            return Ok(());
+        }
         PhaseKind::Command => "runs commands, and no agent",
         PhaseKind::Workflow => "is a workflow of its own, with agents of its own",
         PhaseKind::Human => "is done by a person, and by no agent",
@@ -175,6 +184,9 @@ pub(in crate::engine) fn skip(
     place: Option<&Place>,
     note: &str,
 ) -> Answer {
+    if let Some(answer) = steps::skip(scratch, by, place, note) {
+        return answer;
+    }
     let (gate, skipped) = match held(scratch.state(), place).and_then(|(gate, frame)| {
         let skipped = skipped(scratch.state(), gate, frame).map_err(Answer::Refused)?;
         Ok((gate, skipped))
@@ -250,26 +262,40 @@ fn held<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Fram
 
 /// The gate and frame that `retry` means: at the place, or the only one that is held.
 fn gated_frame<'a>(state: &'a State, place: Option<&Place>) -> Result<(GateId, &'a Frame), String> {
-    let mut held = state.frames.values().filter_map(|frame| {
+    let held = state.frames.values().filter_map(|frame| {
         let Stage::Gated { gate, .. } = &frame.stage else { return None };
-        let is_meant = place.is_none_or(|place| frame.place() == *place);
-        is_meant.then_some((*gate, frame))
+        Some((*gate, frame))
     });
-    match (held.next(), held.next()) {
-        (Some(found), None) => Ok(found),
-        (Some((_, one)), Some((_, two))) => Err(format!(
-            "several places wait for a person, name one: `{}`, `{}`",
-            one.place(),
-            two.place()
+    let held: Vec<(GateId, &Frame)> = held.collect();
+    let meant = held.iter().filter(|(_, frame)| place.is_none_or(|place| frame.place() == *place));
+    let meant: Vec<_> = meant.collect();
+    match meant.as_slice() {
+        [found] => Ok(**found),
+        [_, _, ..] => Err(format!(
+            "several places wait for a person, name one: {}",
+            places(held.iter().map(|(_, frame)| frame.place()))
         )),
-        (None, _) => Err(match place {
-            Some(place) => format!("`{place}` does not wait for a person"),
+        [] => Err(match place {
+            Some(place) => steps::no_phase(state, place).unwrap_or_else(|| {
+                let others = match held.len() {
+                    0 => String::new(),
+                    _ => format!("; waiting: {}", places(held.iter().map(|(_, it)| it.place()))),
+                };
+                format!("`{place}` does not wait for a person{others}")
+            }),
             None => match state.open_gates().next() {
                 Some(gate) => instead(state, gate),
                 None => "no place waits for a person".to_owned(),
             },
         }),
     }
+}
+
+/// The first of some places, for a sentence.
+fn places(all: impl Iterator<Item = Place>) -> String {
+    let all: Vec<String> = all.map(|place| format!("`{place}`")).collect();
+    let more = if all.len() > PLACES_MAX { ", …" } else { "" };
+    format!("{}{more}", all.iter().take(PLACES_MAX).cloned().collect::<Vec<_>>().join(", "))
 }
 
 /// Moves to another phase. A live worker is stopped first; then the move follows by itself.
@@ -304,10 +330,10 @@ pub(in crate::engine) fn go(
 
 /// The frame that a person means, if it has that phase.
 fn way<'s>(state: &'s State, place: &Place) -> Result<&'s Frame, String> {
-    let frame = state
-        .frames
-        .get(&place.frame())
-        .ok_or_else(|| format!("the run is not inside `{}`", place.frame().as_str()))?;
+    let frame = state.frames.get(&place.frame()).ok_or_else(|| {
+        let other = || format!("the run is not inside `{}`", place.frame().as_str());
+        steps::no_phase(state, place).unwrap_or_else(other)
+    })?;
     check_phase(state, frame, &place.phase())?;
     Ok(frame)
 }

@@ -1,12 +1,13 @@
 //! Notes to a worker: delivered while it works, or in the next handover.
 
 use super::super::scratch::Scratch;
-use super::{refuse_over, who};
+use super::{refuse_over, steps, who};
 use crate::base::ids::{FramePath, HUMAN_INTERVENTION, Place};
 use crate::base::limits::{NOTE_MAX, NOTES_MAX};
 use crate::event::Event;
 use crate::event::input::{Answer, By};
 use crate::state::{Attempt, Frame, State};
+use crate::words;
 
 pub(in crate::engine) fn note(
     scratch: &mut Scratch<'_>,
@@ -61,6 +62,18 @@ fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, Strin
 
 /// The innermost frame of the run, or the frame of the place that was named.
 fn frame<'a>(state: &'a State, place: Option<&Place>) -> Result<&'a Frame, String> {
+    if let Some((at, pool, step)) = place.and_then(|place| state.step_called(place)) {
+        let path = at.step_frame(&step.id);
+        // In this order a frame comes before those inside of it.
+        let mut inside = state.frames.values().filter(|frame| frame.path.is_within(&path));
+        return inside.next_back().ok_or_else(|| {
+            let nobody = words::nobody_inside(&at.of_step(&step.id), pool, step);
+            format!("{nobody}: a note is for a step that is worked on")
+        });
+    }
+    if place.is_none() {
+        only_one(state)?;
+    }
     let depth = |path: &&FramePath| path.as_str().split('/').count() - usize::from(path.is_root());
     let path = match place {
         Some(place) => place.frame(),
@@ -68,8 +81,23 @@ fn frame<'a>(state: &'a State, place: Option<&Place>) -> Result<&'a Frame, Strin
     };
     let frame = state.frames.get(&path);
     let not_there = || match place {
-        Some(place) => format!("the run is not at `{place}`"),
+        Some(place) => {
+            steps::no_phase(state, place).unwrap_or_else(|| format!("the run is not at `{place}`"))
+        }
         None => "the run has not begun".to_owned(),
     };
     frame.filter(|frame| place.is_none_or(|place| frame.place() == *place)).ok_or_else(not_there)
+}
+
+/// In a pool many may work: nobody can tell whom a note without a place is for.
+fn only_one(state: &State) -> Result<(), String> {
+    let steps = state.frames.values().filter(|frame| frame.step.is_some());
+    let open: Vec<String> = steps.map(|frame| format!("`{}`", frame.path.as_str())).collect();
+    match open.as_slice() {
+        [] | [_] => Ok(()),
+        [one, ..] => Err(format!(
+            "{} steps are open, say which one is meant with `--place`, such as {one}",
+            open.len()
+        )),
+    }
 }

@@ -3,7 +3,7 @@
 use super::super::evidence;
 use super::super::scratch::Scratch;
 use super::super::target::{check_sent, resolve};
-use super::{CallKey, caller, has_no_question, may_send, turn_is_over, verdict};
+use super::{CallKey, caller, has_no_question, may_send, race, turn_is_over, verdict};
 use crate::base::ids::{COMPLETE, Outcome, PhaseId};
 use crate::base::quote::quoted;
 use crate::definition::workflow::Phase;
@@ -30,7 +30,9 @@ pub(super) fn leave(
     if attempt.is_leaving() && attempt.intent.persona.is_none() {
         // The same signal under another id, as after a lost answer. Anything else is told that the turn is over, whatever may
         // be wrong with it: there is nothing left to correct.
-        let again = wanted(phase, asked).ok().filter(|leave| is_sent(attempt, leave));
+        let again = wanted(scratch.state(), attempt, phase, asked)
+            .ok()
+            .filter(|leave| is_sent(attempt, leave));
         return match again {
             Some(leave) => Ok(Answer::Accepted(words::leaving(&leave))),
             None => Err(turn_is_over(attempt)),
@@ -45,17 +47,26 @@ pub(super) fn leave(
     if attempt.intent.persona.is_some() {
         return helped(scratch, call, asked);
     }
-    let leave = wanted(phase, asked)?;
+    let leave = wanted(scratch.state(), attempt, phase, asked)?;
     has_no_question(scratch.state(), attempt)?;
+    planned(scratch.state(), attempt, phase, &leave.outcome)?;
     // Refused here, while the worker can still fix it; checked again in `out.rs` once the files are recorded.
     proven(scratch.state(), attempt, phase, &leave.target, &leave.outcome)?;
     Ok(accept(scratch, call, leave))
 }
 
 /// The exit that a worker asks for.
-fn wanted(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<Leave, String> {
-    let (target, outcome) =
-        if phase.asks_verdict() { verdict::exit(phase, asked)? } else { exit(phase, asked)? };
+fn wanted(
+    state: &State,
+    attempt: &Attempt,
+    phase: &Phase,
+    asked: &LeaveRequest<'_>,
+) -> Result<Leave, String> {
+    let (target, outcome) = match race::choice(state, attempt, asked) {
+        Some(choice) => choice?,
+        None if phase.asks_verdict() => verdict::exit(phase, asked)?,
+        None => exit(phase, asked)?,
+    };
     let (summary, task) = (asked.summary.to_owned(), asked.task.clone());
     Ok(Leave { target, outcome, summary, task, issues: asked.issues.clone() })
 }
@@ -80,6 +91,21 @@ fn exit(phase: &Phase, asked: &LeaveRequest<'_>) -> Result<(PhaseId, Outcome), S
 
 fn is_sent(attempt: &Attempt, leave: &Leave) -> bool {
     attempt.leave.as_ref().is_some_and(|(before, _)| before == leave)
+}
+
+/// A phase that produces steps is not left without any, unless its worker reports a failure.
+fn planned(
+    state: &State,
+    attempt: &Attempt,
+    phase: &Phase,
+    outcome: &Outcome,
+) -> Result<(), String> {
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let has_plan = frame.is_some_and(|frame| frame.plan.is_some());
+    if phase.produces.is_none() || has_plan || outcome.is_failure() {
+        return Ok(());
+    }
+    Err(words::not_planned(phase))
 }
 
 /// Evidence before done: the phase's requirements must be met, unless the worker reports a failure.

@@ -6,6 +6,8 @@
 mod ask;
 mod leave;
 mod parting;
+mod plan;
+mod race;
 mod snapshot;
 mod step;
 mod verdict;
@@ -71,6 +73,7 @@ pub(super) fn signal(
         Signal::Break(parting) => parting::part(scratch, &call, parting),
         Signal::Snapshot(update) => snapshot::update(scratch, &call, update),
         Signal::Ask(question) => ask::ask(scratch, &call, question),
+        Signal::Plan { version, steps } => plan::plan(scratch, &call, *version, steps),
     };
     answered.unwrap_or_else(|why| refuse(scratch, &call, why))
 }
@@ -99,6 +102,7 @@ fn refuse_stopped(
         | Signal::Break(_)
         | Signal::Snapshot(_)
         | Signal::OfStep { .. }
+        | Signal::Plan { .. }
         | Signal::Ask(_) => refuse(scratch, call, answer),
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::base::ids::{Outcome, PhaseId};
 use crate::base::limits::TEXT_MAX;
 use crate::base::quote::quoted;
+use crate::definition::workflow::{StepItem, parse_steps};
 use crate::event::{Break, Issues, Question, SnapshotUpdate};
 use arguments::Arguments;
 
@@ -57,6 +58,13 @@ pub enum Signal {
         /// The signal itself, without the step.
         signal: Box<Signal>,
     },
+    /// It plans the steps of a pool.
+    Plan {
+        /// The plan that it knows, by its number; `None` if it does not say.
+        version: Option<u32>,
+        /// The steps, in order.
+        steps: Vec<StepItem>,
+    },
     /// It asks for its phase, task and possible targets.
     Status,
     /// The arguments are invalid; the text says what would be valid.
@@ -74,6 +82,7 @@ impl Signal {
             | Self::Cancel { .. }
             | Self::Snapshot(_)
             | Self::Ask(_)
+            | Self::Plan { .. }
             | Self::Status
             | Self::Malformed(_) => self,
         }
@@ -103,17 +112,15 @@ pub fn is_ours(tool: &str) -> bool {
 }
 
 /// Parses a tool call. Never fails: invalid arguments become an answer that the worker can act on.
-pub fn parse(tool: &str, arguments: &Value) -> Signal {
-    let arguments = Arguments::new(tool, arguments);
+pub fn parse(tool: &str, given: &Value) -> Signal {
+    let arguments = Arguments::new(tool, given);
     let read = match tool {
         "workflow_transition" => transition(&arguments),
         "signal_back" | "signal-back" => back::signal_back(&arguments),
         STEP_TOOL => step(&arguments),
         "workflow_update_snapshot" => snapshot::update(&arguments).map(Signal::Snapshot),
         "workflow_ask" | ASK_SUPERVISOR => question(&arguments).map(Signal::Ask),
-        "workflow_plan" => Err("`workflow_plan` is for phases that produce steps, and this one \
-            does not: do the work here, or leave with `workflow_transition`"
-            .to_owned()),
+        "workflow_plan" => plan(&arguments, given),
         "workflow_status" => Ok(Signal::Status),
         other => Err(format!(
             "there is no tool `{}`; the tools are {}",
@@ -128,6 +135,26 @@ pub fn parse(tool: &str, arguments: &Value) -> Signal {
         (Ok(signal), Ok(None)) => signal,
         (Ok(signal), Ok(Some(step))) => Signal::OfStep { step, signal: Box::new(signal) },
     }
+}
+
+/// The steps of a plan. What is wrong with them is told by name, all at once.
+fn plan(arguments: &Arguments<'_>, given: &Value) -> Result<Signal, String> {
+    let version = match arguments.value(&["version"])? {
+        None => None,
+        Some(value) => {
+            let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+            let number = number.and_then(|number| u32::try_from(number).ok());
+            Some(number.ok_or("`version` of `workflow_plan` must be the number of a plan")?)
+        }
+    };
+    if arguments.value(&["steps"])?.is_none() {
+        return Err(
+            "`workflow_plan` needs `steps`: a list of `{id, name, description, depends_on}`"
+                .to_owned(),
+        );
+    }
+    let steps = parse_steps(given).map_err(|problems| problems.join("; "))?;
+    Ok(Signal::Plan { version, steps })
 }
 
 fn transition(arguments: &Arguments<'_>) -> Result<Signal, String> {

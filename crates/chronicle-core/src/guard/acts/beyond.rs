@@ -45,12 +45,16 @@ impl Walker<'_> {
         if found.values(&["f", "file", "makefile"]).any(is_read) {
             self.doubt(DoubtKind::Text, &format!("`{name}` runs rules that it reads"), call.span);
         }
-        for operand in &found.operands {
+        // What `-j` takes is a number, and anything else the next word.
+        let behind = found.values(&["j", "l", "jobs"]).filter(|it| it.begins().contains('='));
+        for operand in found.operands.iter().chain(behind) {
             let Some((variable, _)) = operand.begins().split_once('=') else { continue };
             let variable = variable.trim_end_matches([':', '+', '?', '!']).trim();
             let value = operand.after(operand.begins().find('=').map_or(0, |at| at + 1));
             let runs = value.known().is_none_or(|text| text.contains(['$', '`']));
-            if runs || variable.contains("SHELL") {
+            let is_usual =
+                variable == "SHELL" && value.known().is_some_and(super::variables::is_usual_shell);
+            if runs || variable.contains("SHELL") && !is_usual {
                 let why = format!("a variable of `{name}` may hold commands");
                 self.doubt(DoubtKind::Text, &why, call.span);
             } else {
@@ -77,7 +81,8 @@ impl Walker<'_> {
         let flags = found.operands.iter().filter_map(|it| it.known()?.split_once('='));
         let flags = flags.filter(|(name, _)| name.ends_with("FLAGS")).map(|(_, value)| value);
         let line: Vec<&str> = std::iter::once(program).chain(flags).collect();
-        self.run_value(&line.join(" "), state, call.span);
+        // Recipes say what it reads.
+        self.run_value_with(&line.join(" "), &Input::Given, state, call.span);
     }
 
     /// Files in addresses, and the command with which `zip` tests its work.

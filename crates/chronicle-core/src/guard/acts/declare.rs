@@ -52,12 +52,13 @@ impl Walker<'_> {
     }
 
     fn declaration(&mut self, by: &str, words: &[Field], state: &mut State, call: Call<'_>) {
-        let mut is_shown = false;
+        let (mut is_shown, mut is_handed) = (false, by == "export");
         for word in words {
             let text = word.begins().to_owned();
             if text.len() > 1 && text.starts_with(['-', '+']) && word.is_known() {
                 let has = |letters: &str| text.chars().any(|letter| letters.contains(letter));
                 is_shown |= has("pfF");
+                is_handed = is_handed && !has("n") || text.starts_with('-') && has("x");
                 state.has_integers |= has("i");
                 if has("nluc") && by != "export" {
                     self.doubt(
@@ -87,6 +88,9 @@ impl Walker<'_> {
                     );
                 }
                 continue;
+            }
+            if is_handed {
+                state.handed.insert(name.clone());
             }
             if by != "export" && by != "readonly" {
                 let before = state.variables.get(&name).cloned();

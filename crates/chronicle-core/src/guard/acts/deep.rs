@@ -5,7 +5,7 @@ use super::options::Read;
 use super::state::State;
 use super::value::{Field, Listing, Piece};
 use super::walk::{Input, Walker};
-use super::{DeepTouch, TouchKind};
+use super::{CommandFolder, DeepTouch, TouchKind};
 use crate::guard::sieve::{KnownToGit, Sieve};
 
 /// Most folders of one command that are looked into.
@@ -111,6 +111,15 @@ impl Walker<'_> {
         state: &State,
         by: &str,
     ) {
+        if let Some(container) = state.container.clone() {
+            let all = state.folders.iter().flat_map(|folder| container.places(path, folder));
+            let mut own = state.clone();
+            (own.container, own.folders) = (None, vec![CommandFolder::Known("/".to_owned())]);
+            for placed in all.collect::<Vec<_>>() {
+                self.deep(kind, &placed.path, sieve, None, &own, by);
+            }
+            return;
+        }
         for word in path.meant(TouchKind::Read, state.has_dotglob) {
             for folder in &state.folders {
                 let deep = DeepTouch {

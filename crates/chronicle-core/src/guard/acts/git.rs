@@ -346,6 +346,7 @@ impl Walker<'_> {
         if found.has_unknown
             && !matches!(name, "add" | "status" | "rm" | "commit" | "mv")
             && !only_reads(name, &found)
+            && !keeps_unmerged(name, &found)
         {
             self.doubt(
                 DoubtKind::Option,
@@ -646,6 +647,11 @@ fn is_whole(path: &Field) -> bool {
 }
 
 /// Commands that only show what git keeps, whatever else they are given.
+/// True if branches are removed that are merged, and no others: git itself keeps the rest.
+fn keeps_unmerged(name: &str, found: &super::options::Read) -> bool {
+    name == "branch" && found.has(&["d", "delete"]) && !found.has(&["D", "f", "force"])
+}
+
 fn only_reads(name: &str, found: &super::options::Read) -> bool {
     const READERS: [&str; 23] = [
         "log",

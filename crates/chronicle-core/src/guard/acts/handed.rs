@@ -1,6 +1,7 @@
 //! Commands that build tools and watchers are handed by their options, and options that programs read from a file.
 
 use super::DoubtKind;
+use super::behind::value_of;
 use super::invoke::Call;
 use super::options::{Valued, read};
 use super::state::State;
@@ -38,7 +39,10 @@ const WATCHERS: [&str; 3] = ["watchexec", "onchange", "reflex"];
 const OF_WATCHERS: &str = "w watch W watch-non-recursive e exts i ignore f filter s signal stop-signal d debounce o on-busy-update \
     shell workdir:C project-origin E env delay-run poll g glob r_ regex R G start-service";
 /// Ends of the names of variables of `cmake` that hold a program.
-const OF_CMAKE: [&str; 10] = [
+const OF_CMAKE: [&str; 13] = [
+    "RULE_LAUNCH_COMPILE",
+    "RULE_LAUNCH_LINK",
+    "RULE_LAUNCH_CUSTOM",
     "_COMPILER",
     "_LAUNCHER",
     "_EMULATOR",
@@ -65,6 +69,7 @@ impl Walker<'_> {
         match name {
             "mvn" | "mvnw" | "mvnd" => self.handed_to_maven(words, state, call),
             "cmake" => self.handed_to_cmake(words, state, call),
+            "just" => self.handed_to_just(words, state, call),
             "rustc" | "rustdoc" | "cargo" => {
                 let behind = words.windows(2).filter(|pair| {
                     matches!(pair[0].known(), Some("-C" | "--codegen"))
@@ -151,8 +156,34 @@ impl Walker<'_> {
         self.joined_text(&[command], state, call);
     }
 
+    /// `just --command program words`, and recipes that run in a folder of the call's choice.
+    fn handed_to_just(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        const FOLDER: &str = "-d --working-directory";
+        // Other letters may stand before it.
+        let is_short = |it: &str| {
+            let before = it.strip_prefix('-').and_then(|it| it.strip_suffix('c'));
+            before.is_some_and(|it| it.chars().all(|it| "glnquvy".contains(it)))
+        };
+        let is_mark = |it: &Field| it.known().is_some_and(|it| it == "--command" || is_short(it));
+        let at = words.iter().position(is_mark).unwrap_or(words.len());
+        let (before, command) = words.split_at(at);
+        let mut own = state.clone();
+        let folder = (0..before.len()).find_map(|at| value_of(FOLDER, before, at));
+        if let Some(folder) = folder {
+            own.folders = super::wrappers::led_to(state, &folder);
+            let (found, _) = read(before, Valued("f justfile d working-directory"), false);
+            // Its file is looked for from where it is started.
+            self.recipes_in("just", &found, state, &own, call);
+        }
+        self.start(command.get(1..).unwrap_or_default(), &own, call);
+    }
+
     /// Programs in variables, their words parted by `;`: `cmake -DCMAKE_C_COMPILER_LAUNCHER=program;word`.
     fn handed_to_cmake(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let mut pairs = words.windows(2);
+        if pairs.any(|it| it[0].known() == Some("-P") && super::shells::is_stream(&it[1])) {
+            self.doubt(DoubtKind::Text, "`cmake` runs a script that it reads", call.span);
+        }
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| words.get(at)?.known());
             let start = if word.begins().starts_with("-D") { 2 } else { 0 };

@@ -54,11 +54,16 @@ impl Walker<'_> {
             .iter()
             .map(|set| (set.name.clone(), state.variables.get(&set.name).cloned()))
             .collect();
+        let handed = state.handed.clone();
         for set in sets {
             self.set(set, state);
+            state.handed.insert(set.name.clone());
         }
         self.recent.clear();
         let ways = self.aliased(&fields, state, call);
+        // What the command itself exports stays.
+        let is_own = |name: &String| sets.iter().any(|set| set.name == *name);
+        state.handed.retain(|name| !is_own(name) || handed.contains(name));
         self.carried(&fields, state, &own);
         // Some shells keep what stands before one of these.
         let keeps =

@@ -8,6 +8,14 @@ use super::value::{Field, Piece};
 use super::walk::Walker;
 use super::{Put, PutWhat, TouchKind};
 
+/// True for `host:path`, which `scp` and `rsync` tell from a path by a colon before any slash.
+fn is_elsewhere(target: &Field) -> bool {
+    let is_host = |text: &str| {
+        text.find(':').is_some_and(|at| at > 0 && text.find('/').is_none_or(|slash| at < slash))
+    };
+    target.known().is_some_and(is_host)
+}
+
 impl Walker<'_> {
     /// Operands of which the last one is the target, unless an option names it; what is done to either.
     pub(super) fn brought(
@@ -26,10 +34,9 @@ impl Walker<'_> {
             return;
         }
         let folders: Vec<&Field> = found.values(&["t", "target-directory"]).collect();
-        let (from, last) = match found.operands.split_last() {
-            Some((last, before)) if folders.is_empty() && !before.is_empty() => {
-                (before, Some(last))
-            }
+        let named = found.operands.split_last().filter(|(_, before)| !before.is_empty());
+        let (from, last) = match named {
+            Some((last, before)) if folders.is_empty() => (before, Some(last)),
             _ => (found.operands.as_slice(), None),
         };
         // Whoever writes to the other name of a file writes to the file.
@@ -41,20 +48,24 @@ impl Walker<'_> {
         };
         for source in from {
             self.touches(sources, source, state, name, call);
-            if links {
-                self.touches("L", source, state, name, call);
-            }
         }
-        // A second name of a file is kept as far as the file is, wherever it lands.
+        for source in from.iter().filter(|_| links) {
+            self.touches("L", source, state, name, call);
+        }
+        // What lands on another machine changes nothing here.
+        if matches!(name, "scp" | "rsync") && last.is_some_and(is_elsewhere) {
+            return;
+        }
+        // A second name of a file is kept as the file is, wherever it lands.
         let what = if links { PutWhat::Anything } else { put(name, found, from) };
         if let Some(last) = last {
             self.steps += 1;
             let is_made = self.is_made(last, state);
-            let put = Put { inside: None, what: what.clone(), is_made, behind: None };
+            let put = Put { what: what.clone(), is_made, ..Put::default() };
             self.touch_put(TouchKind::Write, last, state, name, call.span, &put);
         } else if folders.is_empty() && name == "ln" {
             // A link without a name gets that of what it leads to.
-            let put = Put { inside: None, what: what.clone(), is_made: false, behind: None };
+            let put = Put { what: what.clone(), ..Put::default() };
             self.landed(name, from, &Field::text("."), state, call, &put);
         }
         let is_exact = !links && found.has(&["T", "no-target-directory"]);
@@ -73,7 +84,7 @@ impl Walker<'_> {
             // One thing that is known lands in a folder or becomes the target. More than one need a folder.
             let is_open = |it: &&str| what != PutWhat::Anything && !it.ends_with('/');
             let inside = last.and_then(Field::known).filter(is_open).map(str::to_owned);
-            let put = Put { inside, what: what.clone(), is_made: false, behind: None };
+            let put = Put { inside, what: what.clone(), ..Put::default() };
             self.landed(name, from, folder, state, call, &put);
         }
     }

@@ -9,12 +9,15 @@
 //! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs`, `installed.rs` and `listings.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `imports.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` by what options are called, and `awk.rs`, `behind.rs`, `beyond.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `settings.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` with `output_names.rs` by what options are called, and `among.rs`, `awk.rs`, `behind.rs`, `beyond.rs`, `changers.rs`, `containers.rs`, `deep.rs`, `editors.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `settings.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
 
+mod among;
 mod awk;
 mod behind;
 mod beyond;
 mod builtins;
+mod changers;
+mod containers;
 mod copies;
 mod cut;
 mod dates;
@@ -40,6 +43,7 @@ mod multiplexer;
 mod number;
 mod options;
 mod output;
+mod output_names;
 mod outputs;
 mod parameter;
 mod patches;
@@ -122,6 +126,8 @@ pub struct ProgramRun {
     pub program: String,
     /// Its name and its arguments, after expansion.
     pub words: Vec<CommandWord>,
+    /// The variables that it gets from the text and whose values are known, each as `NAME=value`.
+    pub sets: Vec<String>,
     /// Where it runs, as far as that is known.
     pub folder: CommandFolder,
     /// The words on one line, quoted only where needed; `…` stands for one that is not known.
@@ -185,6 +191,8 @@ pub(super) struct Put {
     pub(super) what: PutWhat,
     /// The text itself made a folder there before, for certain.
     pub(super) is_made: bool,
+    /// It happens in a container, and perhaps to another path than this.
+    pub(super) is_elsewhere: bool,
     /// It is reached only if this path is a link, of which there is a copy.
     pub(super) behind: Option<String>,
 }

@@ -51,6 +51,15 @@ impl Walker<'_> {
         if let ("cargo", Some(folder)) = (name, cleaned(&known)) {
             return self.touches("d", &Field::text(folder), state, name, call);
         }
+        if name == "cargo" && known.contains(&"fmt") && !known.contains(&"--check") {
+            // Behind the dashes stands what `rustfmt` is given.
+            let start = known.iter().position(|it| *it == "--").unwrap_or(known.len());
+            let given = words.iter().skip(start + 1);
+            for path in given.filter(|it| !it.begins().starts_with(['-', '+'])) {
+                self.touches("w", path, state, name, call);
+            }
+            return;
+        }
         if let ("dos2unix" | "unix2dos", [.., "-n" | "--newfile", from, to]) =
             (name, known.as_slice())
         {

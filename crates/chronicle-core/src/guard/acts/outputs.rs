@@ -5,117 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::options::{Valued, read};
+use super::output_names::{LAST, MAKERS, PLACES, WORDS, WRITTEN};
 use super::state::State;
 use super::table::by_names;
 use super::value::Field;
 use super::walk::Walker;
 use super::{ByteSpan, CommandWord, TouchKind};
-
-/// Words of long options whose value is most likely written.
-const WORDS: &[&str] = &[
-    "out",
-    "output",
-    "outdir",
-    "outfile",
-    "outputdir",
-    "outputfile",
-    "dest",
-    "destination",
-    "dst",
-    "save",
-    "write",
-    "export",
-    "dump",
-    "log",
-    "logfile",
-    "logdir",
-    "report",
-    "reports",
-    "junit",
-    "junitxml",
-    "record",
-    "trace",
-    "tracefile",
-    "redirect",
-    "prof",
-    "snapshot",
-    "diagnostic",
-    "cache",
-    "basetemp",
-    "tmp",
-    "temp",
-    "prefix",
-    "coverage",
-    "coverprofile",
-    "cpuprofile",
-    "memprofile",
-    "blockprofile",
-    "mutexprofile",
-    "store",
-    "marks",
-    "keylog",
-    "keylogfile",
-    "emit",
-    "buildinfo",
-];
-/// Words that say by themselves that a value follows.
-const PLACES: &[&str] = &[
-    "out",
-    "output",
-    "outdir",
-    "outfile",
-    "outputdir",
-    "outputfile",
-    "dest",
-    "destination",
-    "file",
-    "dir",
-    "directory",
-    "folder",
-    "path",
-    "location",
-    "xml",
-    "junitxml",
-    "prefix",
-    "coverprofile",
-    "cpuprofile",
-    "memprofile",
-    "logfile",
-    "basetemp",
-];
-/// Programs with options whose value they surely write, whatever these are called.
-const WRITTEN: &[(&str, &str)] = &[
-    (
-        "gcc cc c++ g++ clang clang++ tcc ld lld gold mold as nasm rustc go swiftc ghc ocamlc dmd zig",
-        "o MF dumpdir out-dir",
-    ),
-    ("ld lld ld.lld gold mold", "Map"),
-    ("as", "MD"),
-    ("zig", "femit-bin femit-h femit-asm femit-docs femit-llvm-ir femit-llvm-bc femit-implib"),
-    ("mvn mvnw mvnd", "l log-file"),
-    ("ant", "l logfile"),
-    ("ctest", "O output-log output-junit"),
-    ("esbuild", "metafile"),
-    ("javac kotlinc scalac", "d h s"),
-    ("pip pip3 uv pipx", "t target prefix root d dest log report cache-dir"),
-    ("npm pnpm yarn bun", "prefix pack-destination cache global-dir modules-folder"),
-    ("cargo", "target-dir root artifact-dir out-dir"),
-    ("tsc", "outDir outFile tsBuildInfoFile declarationDir"),
-    ("cmake", "B prefix graphviz install-prefix"),
-    ("coverage", "d data-file"),
-    ("tcpdump", "w"),
-    ("gh", "O output D dir"),
-    ("docker podman nerdctl", "o output iidfile cidfile metadata-file"),
-    ("pytest py.test", "junitxml junit-xml basetemp log-file resultlog"),
-    ("tar bsdtar", "one-top-level"),
-    ("valgrind", "log-file xml-file"),
-    ("strip objcopy pandoc dot neato circo ar", "o output"),
-    ("nmap", "oN oX oG oA oS"),
-    ("pg_dump pg_dumpall pg_basebackup", "f file D pgdata"),
-    ("mysqldump mariadb-dump", "r result-file"),
-    ("redis-cli", "rdb"),
-    ("aria2c", "d dir o out"),
-];
 
 /// A program that changes the files that it is given.
 struct Changer {
@@ -162,29 +57,64 @@ const CHANGERS: &[Changer] = &[
         needs: &[],
         spares: &["check", "o"],
     },
+    Changer {
+        names: "rubocop standardrb erb_lint erblint swiftlint djlint codespell typos textlint oxfmt semgrep",
+        valued: "c config only except format f o out I ignore-words S skip reporter d dir",
+        needs: &[
+            "a",
+            "A",
+            "autocorrect",
+            "auto-correct",
+            "autocorrect-all",
+            "auto-correct-all",
+            "fix",
+            "autofix",
+            "reformat",
+            "w",
+            "write-changes",
+        ],
+        spares: &["list-different"],
+    },
+    Changer {
+        names: "postcss",
+        valued: "c config o output d dir u use",
+        needs: &["r", "replace"],
+        spares: &[],
+    },
+    Changer {
+        names: "ktlint",
+        valued: "reporter editorconfig",
+        needs: &["F", "format"],
+        spares: &[],
+    },
+    Changer {
+        names: "google-java-format ormolu fourmolu brittany hindent stylish-haskell ocamlformat cmake-format cmakelang pg_format astyle uncrustify \
+            tidy xmlstarlet gifsicle",
+        valued: "mode o c s d to margin",
+        needs: &[
+            "i",
+            "inplace",
+            "in-place",
+            "replace",
+            "m",
+            "modify",
+            "L",
+            "b",
+            "batch",
+            "no-backup",
+        ],
+        spares: &[],
+    },
+    Changer {
+        names: "phpcbf mdformat stylua alejandra nixfmt elm-format buildifier optipng oxipng jpegoptim advpng mogrify rpl sad fastmod \
+            swiftformat autocorrect pngcrush mp3gain dos2unix ssort standardjs",
+        valued: "o out dir standard extensions config quality resize lint-mode output d dest m max strip",
+        needs: &[],
+        spares: &["check", "lint", "dry-run", "stdout", "dryrun", "validate"],
+    },
 ];
-/// Programs whose last operand is what they make.
-const LAST: &[&str] = &[
-    "ffmpeg",
-    "convert",
-    "magick",
-    "pdftotext",
-    "objcopy",
-    "sox",
-    "pdftoppm",
-    "cwebp",
-    "ps2pdf",
-    "svgo",
-];
-/// Programs with commands whose last operand is what they make.
-const MAKERS: &[(&str, &str)] = &[
-    ("cargo", "init new vendor"),
-    ("meson", "setup"),
-    ("docker podman nerdctl kubectl oc", "cp"),
-    ("gh", "clone"),
-    ("unrar", "x e"),
-];
-
+/// Options of compilers whose value may follow their letters at once.
+const GLUED: [&str; 2] = ["MF", "MJ"];
 impl Walker<'_> {
     /// What a program is told to write by its options, or because that is what it does.
     pub(super) fn put_out(&mut self, name: &str, words: &[Field], state: &State, span: ByteSpan) {
@@ -203,11 +133,15 @@ impl Walker<'_> {
             let dashes = begins.len() - long.len();
             if let Some((option, _)) = long.split_once('=') {
                 let value = word.after(dashes + option.len() + 1);
-                self.put_by(name, option, &value, state, span);
+                // `-DoutputFile=path` sets a property.
+                let property = option.strip_prefix('D').filter(|_| dashes == 1);
+                self.put_by(name, property.unwrap_or(option), &value, state, span);
             } else if let (Some(next), true) = (next, word.is_known() && takes_next(name, long)) {
                 self.put_by(name, long, next, state, span);
             } else if dashes == 1 && long.len() > 1 && long.starts_with(['I', 'L']) {
                 self.touch(TouchKind::Maybe, &word.after(2), state, name, span);
+            } else if let Some(option) = glued_to(name, long).filter(|_| dashes == 1) {
+                self.put_by(name, option, &word.after(1 + option.len()), state, span);
             } else if dashes == 1 && is_joined(name, long) {
                 self.put_by(name, &long[..1], &word.after(2), state, span);
             }
@@ -222,6 +156,7 @@ impl Walker<'_> {
             }
         }
         self.changed(name, words, state, span);
+        self.changed_by_command(name, words, state, span);
     }
 
     /// The value of an option that is unknown, or known to be written.
@@ -239,6 +174,10 @@ impl Walker<'_> {
         }
         if is_written(name, option) {
             self.written_to(value, state, name, span);
+            // `type=local,dest=path`, `html:path`.
+            if value.begins().contains(['=', ':']) {
+                self.likely(value, state, name, span);
+            }
         } else if is_output(option) || option == "o" {
             self.likely(value, state, name, span);
         }
@@ -336,8 +275,14 @@ impl Walker<'_> {
     }
 }
 
+/// True for a program that changes the files that it is given.
+pub(super) fn is_changer(name: &str) -> bool {
+    BY_NAME.contains_key(name)
+}
+
 /// Tools of compilers, which lie beside each other with a machine or a maker in front and a version behind.
-const TOOLS: &str = "ar strip objcopy ranlib ld gcc g++ cc c++ clang clang++ cpp as nm objdump";
+const TOOLS: &str =
+    "ar strip objcopy ranlib ld gcc g++ cc c++ clang clang++ cpp as nm objdump windres";
 
 /// True for the plain name of a tool of compilers.
 pub(super) fn is_tool(name: &str) -> bool {
@@ -385,10 +330,22 @@ fn behind_colons(name: &str, words: &[Field]) -> Vec<String> {
         if let Some(recording) = word.strip_prefix("-XX:StartFlightRecording") {
             return within(recording.get(1..)?, ',', "filename=");
         }
-        let begins = ["-Xloggc:", "-XX:ErrorFile=", "-XX:LogFile=", "-XX:HeapDumpPath="];
+        if let Some(dump) = word.strip_prefix("-dump:") {
+            return within(dump, ',', "file=");
+        }
+        let begins = [
+            "-Xloggc:",
+            "-XX:ErrorFile=",
+            "-XX:LogFile=",
+            "-XX:HeapDumpPath=",
+            "-XX:ArchiveClassesAtExit=",
+            "-XX:DumpLoadedClassList=",
+            "-XX:AOTCacheOutput=",
+            "-XX:VMLogFile=",
+        ];
         begins.iter().find_map(|it| word.strip_prefix(it)).map(str::to_owned)
     };
-    if !matches!(name, "java" | "dotnet" | "msbuild") {
+    if !matches!(name, "java" | "jmap" | "dotnet" | "msbuild") {
         return Vec::new();
     }
     known.filter_map(|it| file(&it)).collect()
@@ -397,7 +354,23 @@ fn behind_colons(name: &str, words: &[Field]) -> Vec<String> {
 /// Whether a program surely writes the value of an option.
 fn is_written(name: &str, option: &str) -> bool {
     let is_it = |list: &str, wanted: &str| list.split(' ').any(|it| it == wanted);
-    WRITTEN.iter().any(|(names, options)| is_it(names, name) && is_it(options, option))
+    let joined = format!("{option}=");
+    WRITTEN.iter().any(|(names, options)| {
+        is_it(names, name) && (is_it(options, option) || is_it(options, &joined))
+    })
+}
+
+/// The option that a word of a compiler begins with, whose value follows at once: `-MFpath`.
+fn glued_to(name: &str, word: &str) -> Option<&'static str> {
+    let is_one = |it: &&&str| word.len() > it.len() && word.starts_with(**it);
+    GLUED.iter().filter(|it| is_written(name, it)).find(is_one).copied()
+}
+
+/// Whether a program takes the value of an option only behind a sign.
+fn is_signed(name: &str, option: &str) -> bool {
+    let joined = format!("{option}=");
+    let is_it = |list: &str, wanted: &str| list.split(' ').any(|it| it == wanted);
+    WRITTEN.iter().any(|(names, options)| is_it(names, name) && is_it(options, &joined))
 }
 
 /// Whether an option is called like one whose value is written.
@@ -413,7 +386,7 @@ fn takes_next(name: &str, option: &str) -> bool {
     let is_emit = option == "emit" && matches!(name, "rustc" | "cargo");
     option == "o"
         || is_emit
-        || is_written(name, option)
+        || is_written(name, option) && !is_signed(name, option)
         || is_output(option) && is_place(&words_of(option))
 }
 

@@ -15,6 +15,18 @@ const DEPTH_MAX: usize = 4;
 impl Walker<'_> {
     /// Walks the recipes in files that this text wrote.
     pub(super) fn recipes(&mut self, name: &str, found: &Read, state: &State, call: Call<'_>) {
+        self.recipes_in(name, found, state, state, call);
+    }
+
+    /// Those of files that lie from one folder on, and run in another.
+    pub(super) fn recipes_in(
+        &mut self,
+        name: &str,
+        found: &Read,
+        from: &State,
+        state: &State,
+        call: Call<'_>,
+    ) {
         let named = ["f", "file", "makefile", "justfile"];
         let mut files: Vec<Field> = found.values(&named).cloned().collect();
         if files.is_empty() {
@@ -25,7 +37,7 @@ impl Walker<'_> {
             files.extend(usual.iter().map(|it| Field::text(it)));
         }
         for file in files {
-            let Some(content) = self.code_in(&file, state, call) else { continue };
+            let Some(content) = self.code_in(&file, from, call) else { continue };
             let Some(content) = content.known() else {
                 let why = format!("`{name}` runs commands of a file that is not known");
                 self.doubt(DoubtKind::Text, &why, call.span);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::containers::Container;
 use super::state::State;
 use super::value::{Field, Piece};
 use super::walk::{Walker, address};
@@ -48,6 +49,14 @@ impl Walker<'_> {
             } else {
                 self.acts.unknown.push(doubt);
             }
+        }
+    }
+
+    /// Takes back every doubt that came up since, where it is not certain that anything of it happens.
+    pub(super) fn without_doubts(&mut self, before: usize) {
+        let new = self.acts.unknown.split_off(before.min(self.acts.unknown.len()));
+        for doubt in &new {
+            self.seen.doubts.remove(doubt);
         }
     }
 
@@ -146,6 +155,9 @@ impl Walker<'_> {
         if is_stream && !is_other {
             return;
         }
+        if let Some(container) = state.container.clone() {
+            return self.touch_in_container(&container, kind, path, state, by, span, is_within);
+        }
         if kind == TouchKind::Write {
             self.rewritten(path, by, state);
         }
@@ -171,6 +183,33 @@ impl Walker<'_> {
         }
     }
 
+    /// Touches what a path in a container is on this machine.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one touch")]
+    fn touch_in_container(
+        &mut self,
+        container: &Container,
+        kind: TouchKind,
+        path: &Field,
+        state: &State,
+        by: &str,
+        span: ByteSpan,
+        is_within: bool,
+    ) {
+        let all = state.folders.iter().flat_map(|folder| container.places(path, folder));
+        let all: Vec<_> = all.collect();
+        let mut own = state.clone();
+        (own.container, own.folders) = (None, vec![super::CommandFolder::Unknown]);
+        for placed in all {
+            let put = Put { is_elsewhere: placed.is_elsewhere, ..Put::default() };
+            // A name that is not of this machine begins nowhere.
+            let begins = placed.path.begins();
+            let start =
+                if begins.starts_with('/') { "/" } else { self.setting.folder.unwrap_or("") };
+            own.folders = vec![super::CommandFolder::Known(start.to_owned())];
+            self.touch_exactly(kind, &placed.path, &own, by, span, is_within, &put);
+        }
+    }
+
     /// Touches whatever has a name, in a folder that is not known.
     pub(super) fn touch_anywhere(&mut self, kind: TouchKind, name: &str, by: &str, span: ByteSpan) {
         let touch = Touch {
@@ -193,13 +232,21 @@ impl Walker<'_> {
         let program = super::invoke::base(written).to_owned();
         // Programs that start each other again and again hand all of their words on.
         self.steps += fields.len() / 4;
+        let placed = state.container.as_ref().map(|container| in_container(container, fields));
+        let fields = placed.as_deref().unwrap_or(fields);
         let words: Vec<CommandWord> = fields.iter().map(Field::to_word).collect();
         let text = super::value::line(fields);
+        let sets = state.sets();
         let span = self.place.unwrap_or(span);
-        for folder in &state.folders {
+        let folders = match &state.container {
+            Some(container) => state.folders.iter().map(|it| container.folder(it)).collect(),
+            None => state.folders.clone(),
+        };
+        for folder in &folders {
             let run = ProgramRun {
                 program: program.clone(),
                 words: words.clone(),
+                sets: sets.clone(),
                 folder: folder.clone(),
                 text: text.clone(),
                 span,
@@ -214,4 +261,11 @@ impl Walker<'_> {
     pub(super) fn was_called(&mut self, body: &Rc<Command>) {
         self.called.insert(address(body));
     }
+}
+
+/// The words of a command that runs in a container, as they would be on this machine.
+fn in_container(container: &Container, fields: &[Field]) -> Vec<Field> {
+    let (program, words) = fields.split_at(1.min(fields.len()));
+    let words = words.iter().map(|it| container.word(it));
+    program.iter().cloned().chain(words).collect()
 }

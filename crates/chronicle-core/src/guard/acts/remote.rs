@@ -119,7 +119,7 @@ impl Walker<'_> {
     }
 
     /// A text that a container reads whose own program is not told: it may well be a shell.
-    fn read_in_container(&mut self, state: &State, call: Call<'_>) {
+    pub(super) fn read_in_container(&mut self, state: &State, call: Call<'_>) {
         const USUAL: [&str; 18] = [
             "rm", "mv", "cp", "dd", "sh", "bash", "git", "chmod", "chown", "find", "curl", "wget",
             "kill", "truncate", "shred", "cd", "set", "export",
@@ -134,7 +134,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Commands that are handed to a container: rules about commands hold there, paths are its own.
+    /// Commands that are handed to a container of a cluster: rules about commands hold there, paths are its own.
     pub(super) fn contained(&mut self, words: &[Field], state: &State, call: Call<'_>) {
         let known = |field: &Field| field.known().unwrap_or_default().to_owned();
         let verb = words.iter().position(|it| matches!(it.known(), Some("exec" | "run")));
@@ -142,11 +142,6 @@ impl Walker<'_> {
         let is_shell = |field: &Field| SHELLS.contains(&base(&known(field)));
         let is_client = |field: &Field| CLIENTS.contains(&base(&known(field)));
         let rest = words.get(verb + 1..).unwrap_or_default();
-        let mut values = rest.windows(2);
-        let is_mount = |field: &Field| matches!(field.known(), Some("-v" | "--volume" | "--mount"));
-        if values.any(|pair| is_mount(&pair[0]) && pair[1].begins().is_empty()) {
-            self.doubt(DoubtKind::Option, "which folder a container gets is not known", call.span);
-        }
         let Some(at) = rest.iter().skip(1).position(|it| is_shell(it) || is_client(it)) else {
             return self.read_in_container(state, call);
         };

@@ -3,7 +3,7 @@
 /// A program whose arguments end with a command.
 pub(super) struct Wrapper {
     pub(super) names: &'static str,
-    /// Options that take a value; `x` is a text for a shell, `g` one for cargo, `C` a folder, `r` and `w` files.
+    /// Options that take a value; `x` is a text for a shell, `g` one for cargo, `C` a folder, `F` one perhaps, `r` and `w` files.
     pub(super) valued: &'static str,
     /// How many words stand before the command.
     pub(super) skips: usize,
@@ -180,18 +180,19 @@ pub(super) const RUNNERS: &[Runner] = &[
     ("uv", "run", "p python with extra group directory:C project:C package env-file:r"),
     ("poetry", "run", "C:C directory:C P project:C"),
     ("pipenv", "run", ""),
-    ("pdm", "run", "p project:C"),
+    ("pdm", "run", "p:C project:C"),
     ("hatch", "run", "e env"),
     ("rye", "run", ""),
     ("conda", "run", "n p name prefix cwd:C"),
     ("mamba", "run", "n p name prefix cwd:C"),
+    ("micromamba", "run", "-:d n p r a name prefix root-prefix attach env cwd:C"),
     ("bundle", "exec", ""),
     ("pnpm", "exec", "C:C dir:C filter"),
     ("pnpm", "dlx", "C:C package"),
     ("yarn", "exec", "cwd:C"),
     ("yarn", "dlx", "p package"),
-    ("npm", "exec", "c:x call:x package prefix:C w workspace"),
-    ("npm", "x", "c:x call:x package prefix:C w workspace"),
+    ("npm", "exec", "c:x call:x package prefix:C w:F workspace:F"),
+    ("npm", "x", "c:x call:x package prefix:C w:F workspace:F"),
     ("mise", "exec", "c:x command:x C:C cd:C"),
     ("mise", "x", "c:x command:x C:C cd:C"),
     ("rustup", "run", ""),

@@ -56,8 +56,11 @@ impl Walker<'_> {
                 return false;
             }
             "ssh" | "autossh" | "mosh" => self.ssh(name, words, state, call),
-            "docker" | "podman" | "docker-compose" | "podman-compose" | "nerdctl" | "kubectl"
-            | "oc" => {
+            _ if super::containers::runs_containers(name) => {
+                self.contained_command(name, words, state, call);
+                return false;
+            }
+            "kubectl" | "oc" => {
                 self.contained(words, state, call);
                 return false;
             }
@@ -449,6 +452,14 @@ impl Walker<'_> {
         const WRITING: [&str; 7] =
             ["-Map", "-MD", "-MMD", "-MF", "-o", "--dependency-file", "-MDF"];
         self.compiled_here(name, words, state, call);
+        let handed: Vec<&str> = words
+            .windows(2)
+            .filter(|pair| pair[0].known() == Some("-Xlinker"))
+            .flat_map(|pair| pair[1].begins().splitn(2, '='))
+            .collect();
+        for pair in handed.windows(2).filter(|pair| WRITING.contains(&pair[0])) {
+            self.touch(TouchKind::Likely, &Field::text(pair[1]), state, name, call.span);
+        }
         for (at, word) in words.iter().enumerate() {
             let text = word.begins();
             if ["-Wl,", "-Wp,", "-Wa,"].iter().any(|it| text.starts_with(it)) {

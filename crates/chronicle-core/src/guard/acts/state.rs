@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::CommandFolder;
+use super::containers::Container;
 use super::value::{Field, Piece, Value};
 use crate::base::bash::tree::Command;
 
@@ -29,6 +30,8 @@ impl PartialEq for Function {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub(super) variables: BTreeMap<String, Value>,
+    /// Names of variables that programs get: exported ones, and those before the command itself.
+    pub(super) handed: BTreeSet<String>,
     /// Every variable that is not listed may have any value that the text chose.
     pub(super) is_lost: bool,
     /// Where the next command may run; at least one.
@@ -44,6 +47,8 @@ pub(super) struct State {
     pub(super) made: BTreeSet<String>,
     /// Patterns may find hidden files too.
     pub(super) has_dotglob: bool,
+    /// The container that commands run in, whose paths are its own.
+    pub(super) container: Option<Rc<Container>>,
     /// Nothing after this point is reached from here.
     pub(super) is_over: bool,
 }
@@ -52,6 +57,7 @@ impl State {
     pub(super) fn new(folder: CommandFolder) -> Self {
         Self {
             variables: BTreeMap::new(),
+            handed: BTreeSet::new(),
             is_lost: false,
             folders: vec![folder],
             functions: BTreeMap::new(),
@@ -60,6 +66,7 @@ impl State {
             has_integers: false,
             made: BTreeSet::new(),
             has_dotglob: false,
+            container: None,
             is_over: false,
         }
     }
@@ -88,6 +95,7 @@ impl State {
                 self.variables.insert(name, value);
             }
         }
+        self.handed.extend(other.handed.iter().cloned());
         self.is_lost |= other.is_lost;
         self.has_integers |= other.has_integers;
         self.has_dotglob |= other.has_dotglob;
@@ -158,6 +166,15 @@ impl State {
         for function in self.functions.values_mut() {
             function.is_certain = false;
         }
+    }
+
+    /// Every variable that a program gets, with its value, as it would stand before the program.
+    pub(super) fn sets(&self) -> Vec<String> {
+        let one = |name: &String| match self.variables.get(name)? {
+            Value::One(value) => Some(format!("{name}={}", value.known()?)),
+            Value::List(_) | Value::Unset => None,
+        };
+        self.handed.iter().filter_map(one).collect()
     }
 
     /// The one folder that the next command runs in.

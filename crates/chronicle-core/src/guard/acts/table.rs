@@ -166,7 +166,7 @@ const TABLE: &[Row] = &[
         "c:c cmd:c S:r s:r u:r U:r i:_ T r:_ w:w eval:c f:_ l:r load:r e_ t q:r",
         All("rw"),
     ),
-    ("jq gojq jaq", "f:r from-file:r L:r indent", After(1, "r")),
+    ("jq gojq jaq", "f:r from-file:r L:r indent rawfile:r slurpfile:r", After(1, "r")),
     ("yq", "I:_ o:_ p:_ from-file:r output-format input-format indent split-exp", After(1, "r")),
     ("dos2unix unix2dos", "", All("rw")),
     (
@@ -181,8 +181,14 @@ const TABLE: &[Row] = &[
     ),
     ("ssh-keygen", "f:w b C N P t O I n s:r D z", Nothing),
     (
-        "make gmake ninja just task",
-        "E:c eval:c C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W working-directory:C justfile:r d:_ shell:x shell-arg",
+        "make gmake",
+        "E:c eval:c C:C directory:C f:r file:r makefile:r I:r include-dir:r j jobs l o:_ W",
+        Nothing,
+    ),
+    ("ninja", "C:C f:r j k l d t w", Nothing),
+    (
+        "just task",
+        "d:C dir:C working-directory:C f:r justfile:r t:r taskfile:r shell:x shell-arg dotenv-path:r j jobs",
         Nothing,
     ),
     (
@@ -203,7 +209,8 @@ impl Walker<'_> {
     ) -> bool {
         let Some((_, valued, operands)) = BY_NAME.get(name) else { return false };
         let words = super::editors::words_of(name, fields.get(1..).unwrap_or_default());
-        let words = words.as_ref();
+        let kept = is_jq(name).then(|| without_values_of_jq(&words));
+        let words = kept.as_deref().unwrap_or(&words);
         let (found, _) = read(words, Valued(valued), false);
         let state = &self.options_of(name, Valued(valued), &found, state, call);
         self.unlisted(name, Valued(valued), words, state, call);
@@ -449,4 +456,41 @@ fn loaded(expression: &str) -> Vec<&str> {
     };
     let inside = after.filter_map(|rest| rest.get(path(rest)?..));
     inside.filter_map(|it| it.trim_start().strip_prefix('"')?.split('"').next()).collect()
+}
+
+fn is_jq(name: &str) -> bool {
+    ["jq", "gojq", "jaq"].contains(&name)
+}
+
+/// The words of `jq` without names and values of its variables. Of those that are files, the files stay.
+fn without_values_of_jq(words: &[Field]) -> Vec<Field> {
+    let mut kept: Vec<Field> = Vec::new();
+    let mut rest = words.iter();
+    let mut has_filter = false;
+    while let Some(word) = rest.next() {
+        match word.known() {
+            Some("--arg" | "--argjson") => {
+                rest.next();
+                rest.next();
+            }
+            Some("--rawfile" | "--slurpfile") => {
+                rest.next();
+                kept.push(word.clone());
+                kept.extend(rest.next().cloned());
+            }
+            // All that follows are values, except for the filter and options.
+            Some("--args" | "--jsonargs") => {
+                let is_option = |it: &&Field| it.begins().starts_with('-');
+                let filter = rest.clone().find(|it| !is_option(it)).filter(|_| !has_filter);
+                kept.extend(filter.cloned());
+                kept.extend(rest.filter(is_option).cloned());
+                break;
+            }
+            _ => {
+                has_filter |= !word.begins().starts_with('-');
+                kept.push(word.clone());
+            }
+        }
+    }
+    kept
 }

@@ -132,6 +132,8 @@ const OUTPUTS: &[&str] = &[
     "CARGO_TARGET_DIR",
     "CARGO_BUILD_TARGET_DIR",
     "GOCACHE",
+    "GOBIN",
+    "UV_PROJECT_ENVIRONMENT",
     "GOTMPDIR",
     "XDG_CACHE_HOME",
     "PIP_CACHE_DIR",
@@ -166,6 +168,8 @@ pub(super) const SEARCHED: &[&str] = &[
     "CARGO_HOME",
     "RUSTUP_HOME",
 ];
+/// They load a file, but are used every day with a name that is none, or with a file of the project.
+const OWN_FILES: [&str; 2] = ["ENV", "KUBECONFIG"];
 /// Variables of git that only say who, when and how loud.
 const HARMLESS_GIT: &[&str] = &[
     "GIT_TERMINAL_PROMPT",
@@ -209,13 +213,27 @@ impl Walker<'_> {
             }
         } else if SEARCHED.contains(&name) {
             self.doubt(DoubtKind::Search, &format!("`{name}` changes where programs look"), span);
-        } else if loads(name, value) {
+        } else if loads(name, value) || self.is_file_of_text(name, value, state) {
             self.doubt(
                 DoubtKind::Variable,
                 &format!("`{name}` changes what programs do or load"),
                 span,
             );
+        } else if name == "KUBECONFIG"
+            && let Value::One(files) = value
+        {
+            for file in files.known().unwrap_or_default().split(':') {
+                self.touch(TouchKind::Read, &Field::text(file), state, name, span);
+            }
         }
+    }
+
+    /// True if a variable that usually changes nothing names a file that this text wrote.
+    fn is_file_of_text(&mut self, name: &str, value: &Value, state: &State) -> bool {
+        let Value::One(file) = value else { return false };
+        let Some(files) = file.known().filter(|_| OWN_FILES.contains(&name)) else { return false };
+        let mut files = files.split(':').map(Field::text);
+        files.any(|it| self.code_at(&it, state).is_some())
     }
 
     /// A value that is expanded at some later point, whenever a prompt is shown.
@@ -246,6 +264,7 @@ impl Walker<'_> {
         };
         match known {
             Some(text) if text.is_empty() => {}
+            Some(text) if name == "SHELL" && is_usual_shell(&text) => {}
             // An option of the pager, or a mark that it reads from a pipe.
             Some(text) if matches!(name, "LESSOPEN" | "LESSCLOSE") => {
                 let text = text.trim_start_matches(['|', '-', '|']).replace("%s", "_");
@@ -269,7 +288,13 @@ impl Walker<'_> {
         self.run_value_with(text, &Input::Piped, state, span);
     }
 
-    fn run_value_with(&mut self, text: &str, input: &Input, state: &State, span: ByteSpan) {
+    pub(super) fn run_value_with(
+        &mut self,
+        text: &str,
+        input: &Input,
+        state: &State,
+        span: ByteSpan,
+    ) {
         let mut own = state.clone();
         own.variables.clear();
         own.is_lost = true;
@@ -291,6 +316,7 @@ impl Walker<'_> {
             let name = name.to_owned();
             let value = Value::One(first.after(name.len() + 1));
             self.watched(&name, &value, state, span);
+            state.handed.insert(name.clone());
             state.variables.insert(name, value);
             rest = more;
         }
@@ -302,6 +328,19 @@ impl Walker<'_> {
 fn is_connection(name: &str, text: &str) -> bool {
     let is_one = ["GIT_SSH_COMMAND", "GIT_SSH", "RSYNC_RSH", "SVN_SSH", "CVS_RSH"].contains(&name);
     is_one && text.split_whitespace().next() == Some("ssh")
+}
+
+/// True for a shell by its name, or from where shells are installed.
+pub(super) fn is_usual_shell(text: &str) -> bool {
+    let is_there = !text.contains('/') || super::copies::is_installed(text);
+    is_there && super::shells::SHELLS.contains(&super::invoke::base(text))
+}
+
+/// True for a path in the folder that it is used in, or below that.
+fn is_below_here(path: &str) -> bool {
+    let is_plain = |it: char| it.is_alphanumeric() || "_-./".contains(it);
+    let is_inside = !path.starts_with('/') && !path.split('/').any(|it| it == "..");
+    !path.is_empty() && is_inside && path.chars().all(is_plain)
 }
 
 /// True if flags of Rust name only linkers that everybody has.
@@ -339,6 +378,11 @@ fn loads(name: &str, value: &Value) -> bool {
         }
         "GOFLAGS" => is_bad(&["exec", "vettool", "-o="]),
         "LESS" | "LESS_TERMCAP" => is_bad(&["+", "!"]),
+        // A name of surroundings.
+        "ENV" if text.is_some_and(|it| is_below_here(it) && !it.contains(['/', '.'])) => false,
+        "KUBECONFIG" if text.is_some_and(|it| it.split(':').all(is_below_here)) => false,
+        // Nothing is loaded.
+        "BASH_ENV" | "ENV" | "PYTHONSTARTUP" if text == Some("") => false,
         // Nothing is in it.
         "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "HISTFILE" | "INPUTRC" | "NETRC" | "WGETRC"
             if text == Some("/dev/null") =>

@@ -51,6 +51,11 @@ impl Walker<'_> {
         let inside = led.as_ref().unwrap_or(state);
         self.handed(&name, words, inside, call);
         self.started_behind(&name, words, inside, call);
+        self.cleaned(&name, words, state, call);
+        // Known for something else, and told where to put something like the others.
+        if matches!(name.as_str(), "bun" | "ghc" | "tree") {
+            self.put_out(&name, words, state, call.span);
+        }
         // Some systems install the same programs with a letter in front.
         let other = name.strip_prefix('g').unwrap_or(&name).to_owned();
         for name in [name.as_str(), other.as_str()] {
@@ -62,7 +67,8 @@ impl Walker<'_> {
                 return;
             }
         }
-        self.perhaps_behind(&name, words, inside, call);
+        let is_of_project = written.contains('/') && !super::copies::is_installed(written);
+        self.perhaps_behind((&name, is_of_project), words, inside, call);
         self.maybe(words, state, &name, call.span);
         // Those of languages put their own options below the folder too.
         let is_inside = matches!(name.as_str(), "go" | "cargo");
@@ -76,10 +82,7 @@ impl Walker<'_> {
             return true;
         }
         if name == "nix" {
-            let is_mark = |field: &Field| matches!(field.known(), Some("-c" | "--command" | "--"));
-            let at = words.iter().position(is_mark).unwrap_or(words.len());
-            self.start(words.get(at + 1..).unwrap_or_default(), state, call);
-            return at < words.len();
+            return self.wrapped_by_nix(words, state, call);
         }
         let mut runners = RUNNERS.iter().filter(|(program, ..)| *program == name);
         let found = runners.find_map(|runner| Some((runner, place_of(runner, words)?)));
@@ -90,9 +93,28 @@ impl Walker<'_> {
         self.unwrap(name, &inner, words, state, call);
         // `mise x node@20 -- command`.
         if name == "mise" {
-            self.behind_mark(words, state, call);
+            self.behind_mark(words, true, state, call);
         }
         is_sure
+    }
+
+    /// `nix develop -c command`, and `nix run flake#program -- words`.
+    fn wrapped_by_nix(&mut self, words: &[Field], state: &State, call: Call<'_>) -> bool {
+        let is_mark = |field: &Field| matches!(field.known(), Some("-c" | "--command" | "--"));
+        let at = words.iter().position(is_mark).unwrap_or(words.len());
+        let (before, rest) = words.split_at(at);
+        let rest = rest.get(1..).unwrap_or_default();
+        let mut operands = before.iter().filter(|it| !it.begins().starts_with('-'));
+        if operands.next().and_then(Field::known) != Some("run") {
+            self.start(rest, state, call);
+            return at < words.len();
+        }
+        // Which of them are values of options is not known.
+        for flake in operands.filter_map(Field::known).filter(|it| it.contains(['#', '/', ':'])) {
+            let last = flake.rsplit(['#', '/', ':', '.']).next().unwrap_or(flake);
+            self.start(&[&[Field::text(last)], rest].concat(), state, call);
+        }
+        at < words.len()
     }
 
     fn unwrap(
@@ -122,6 +144,10 @@ impl Walker<'_> {
                 let words = rest.get(end..).unwrap_or_default();
                 self.split_by_env(&options, words, &own, call);
                 return;
+            }
+            if name == "entr" && options.has(&["s"]) {
+                let text = rest.get(end..).and_then(|it| it.first());
+                return self.joined_text(text.map_or(&[], std::slice::from_ref), &own, call);
             }
             if name == "script" {
                 self.recorded(&options.operands, &own, call);
@@ -276,6 +302,7 @@ impl Walker<'_> {
                 self.joined_text(&[command], own, call);
             }
             Some("C") => own.folders = led_to(own, value),
+            Some("F") => own.may_be_in(&led_to(own, value)),
             // Only with a sign.
             None if name == "nsenter" && option == "wd" => own.folders = led_to(own, value),
             Some("r") => self.touch(TouchKind::Read, value, own, name, call.span),

@@ -318,7 +318,7 @@ impl Walker<'_> {
     }
 
     /// What this text wrote to a file, as far as that is known; `None` if it wrote nothing there.
-    fn code_at(&self, file: &Field, state: &State) -> Option<Field> {
+    pub(super) fn code_at(&self, file: &Field, state: &State) -> Option<Field> {
         let places = places_of(std::slice::from_ref(file), state);
         if places.iter().any(|it| self.is_forgotten(it) || self.is_changed(it)) {
             return Some(Field::unknown());
@@ -437,7 +437,11 @@ fn ends_line(name: &str, words: &[Field]) -> bool {
 /// Where files lie, from each folder that the text may be in.
 pub(super) fn places_of(files: &[Field], state: &State) -> Vec<String> {
     let known = files.iter().filter_map(Field::known);
-    known.flat_map(|path| state.folders.iter().filter_map(|it| place(it, path))).collect()
+    let places = known.flat_map(|path| state.folders.iter().filter_map(|it| place(it, path)));
+    match &state.container {
+        Some(container) => places.map(|it| container.place(&it)).collect(),
+        None => places.collect(),
+    }
 }
 
 /// The program that the first line of a script names.

@@ -71,7 +71,7 @@ fn colour(kind: PhaseKind) -> &'static str {
     match kind {
         PhaseKind::Worker | PhaseKind::Inline => "#2563eb",
         PhaseKind::Command => "#0d9488",
-        PhaseKind::Pool | PhaseKind::Workflow => "#7c3aed",
+        PhaseKind::Pool | PhaseKind::Race | PhaseKind::Workflow => "#7c3aed",
         PhaseKind::Human => "#d97706",
     }
 }

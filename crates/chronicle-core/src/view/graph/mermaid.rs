@@ -71,7 +71,7 @@ fn class(node: &Node) -> &'static str {
         NodeKind::Phase(kind) => match kind {
             PhaseKind::Worker | PhaseKind::Inline => "worker",
             PhaseKind::Command => "command",
-            PhaseKind::Pool | PhaseKind::Workflow => "workflow",
+            PhaseKind::Pool | PhaseKind::Race | PhaseKind::Workflow => "workflow",
             PhaseKind::Human => "person",
         },
     }

@@ -68,7 +68,7 @@ fn lines(phase: &Phase, workflow: &Workflow) -> Vec<String> {
 }
 
 fn works(phase: &Phase) -> bool {
-    matches!(phase.run, PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool)
+    matches!(phase.run, PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Race)
 }
 
 fn work(phase: &Phase) -> Option<String> {
@@ -77,10 +77,16 @@ fn work(phase: &Phase) -> Option<String> {
         PhaseKind::Worker => None,
         PhaseKind::Inline => Some("in the host's session".to_owned()),
         PhaseKind::Command => many("$", &phase.commands),
-        PhaseKind::Pool => Some(format!("pool of {}: {inner}", phase.slots.unwrap_or(3))),
+        PhaseKind::Pool => Some(format!("pool of {}: {inner}", phase.slots())),
+        PhaseKind::Race => Some(race(phase)),
         PhaseKind::Workflow => Some(format!("workflow {inner}")),
         PhaseKind::Human => Some("done by a person".to_owned()),
     }
+}
+
+fn race(phase: &Phase) -> String {
+    let names: Vec<&str> = phase.workers.iter().map(|racer| racer.id.as_str()).collect();
+    format!("race of {}: {}", names.len(), names.join(", "))
 }
 
 fn agent(phase: &Phase, workflow: &Workflow) -> Option<String> {

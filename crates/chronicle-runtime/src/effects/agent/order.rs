@@ -23,6 +23,9 @@ use crate::regular::{self, Links};
 pub(crate) const NOT_FOR_AGENTS: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"];
 
+/// Names folders in and above which git looks for no repository.
+const GIT_CEILING: &str = "GIT_CEILING_DIRECTORIES";
+
 /// What the ledger says that the worker is told. It is worked out anew only where it is not kept: what people and other workers
 /// said since is not in it then, or is.
 fn handover(context: &Context, work: &Work) -> String {
@@ -41,7 +44,7 @@ pub(in crate::effects) fn works_in(
     work: &Work,
 ) -> Result<PathBuf, Box<EndSeen>> {
     let found = context.folder.path_of(work.folder);
-    found.map(Path::to_owned).map_err(|error| cannot_start(error.to_string()))
+    found.map_err(|error| cannot_start(error.to_string()))
 }
 
 /// `chronicle` is our own program, as the agent reaches it.
@@ -106,9 +109,18 @@ pub(in crate::effects) fn environment(context: &Context, work: &Work) -> BTreeMa
         ("CHRONICLE_ATTEMPT", work.intent.attempt.to_string()),
         ("CHRONICLE_PLACE", work.intent.shown_place().to_string()),
     ];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let ceiling = git_ceiling(context, work).map(|value| (GIT_CEILING.to_owned(), value));
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ceiling);
     // The last one wins: the phase's and the workflow's before the agent's, and ours before all of them.
     of_agent.into_iter().chain(work.env.clone()).chain(own).collect()
+}
+
+/// A work folder without a repository is not part of one that lies above all of them, such as that of the person's home.
+fn git_ceiling(context: &Context, work: &Work) -> Option<String> {
+    let number = context.folder.on_disk(work.folder).number()?;
+    let above = context.folder.work(number)?.parent()?.to_string_lossy().into_owned();
+    let said = std::env::var(GIT_CEILING).ok().filter(|said| !said.is_empty());
+    Some(said.map_or_else(|| above.clone(), |said| format!("{above}:{said}")))
 }
 
 /// Where a signal server that the agent starts finds the supervisor. What proves that it is the agent's is not among it: every shell that

@@ -36,7 +36,8 @@ pub use linux::{Group, Walled, init, outer, probe, raise, wall_command};
 pub(crate) use lists::LOADED;
 pub use refusal::{WallRefusal, WallStep};
 pub use usual::{
-    PlanError, ProjectGit, WallPlan, made_for, refuse_to_open, usual, usual_folder, whole,
+    PlanError, ProjectGit, WallPlan, made_for, refuse_in_origin, refuse_to_open, usual,
+    usual_folder, whole,
 };
 
 pub use way::{PathWay, way_to};

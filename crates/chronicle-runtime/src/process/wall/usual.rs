@@ -30,6 +30,8 @@ pub enum ProjectGit<'a> {
 pub struct WallPlan<'a> {
     /// The folder that the agent works in.
     pub project: &'a Path,
+    /// The project's own folder, if the agent works in a copy. It can be read, and not changed.
+    pub origin: Option<&'a Path>,
     /// Where the project has its repository.
     pub git: ProjectGit<'a>,
     /// The home of the user, whose caches are writable.
@@ -69,6 +71,7 @@ impl<'a> WallPlan<'a> {
     pub fn plain(project: &'a Path, home: &'a Path) -> Self {
         Self {
             project,
+            origin: None,
             git: ProjectGit::Own,
             home,
             uid: rustix::process::getuid().as_raw(),
@@ -104,6 +107,11 @@ pub enum PlanError {
     /// A path in Chronicle's own record.
     #[error("`{0}` is Chronicle's own record of runs, which no worker may change")]
     OpensRecord(String),
+    /// A path in the project's own folder, for an agent that works in a copy.
+    #[error(
+        "`{0}` is in the project's own folder, which no step may change: name it relative to the project"
+    )]
+    OpensOrigin(String),
     /// The agent could not work.
     #[error("`{0}` is needed by the agent and cannot be hidden")]
     HidesWork(String),
@@ -124,6 +132,7 @@ pub fn usual(plan: &WallPlan<'_>) -> Result<Wall, PlanError> {
     }
     let opened = plan.paths.iter().map(|path| plan.opened(path)).collect::<Result<Vec<_>, _>>()?;
     let asked = plan.hide.iter().map(|path| plan.hidden(path)).collect::<Result<Vec<_>, _>>()?;
+    let asked = asked.into_iter().flat_map(|path| plan.in_both(path)).collect();
     let mut wall = Wall {
         writable: plan.writable(),
         read_only: plan.read_only(),
@@ -212,6 +221,7 @@ impl WallPlan<'_> {
             // It may lie in a folder that can be written.
             all.push(self.project.to_owned());
         }
+        all.extend(self.origin.map(Path::to_owned));
         all.extend(self.guards_of_agent());
         all
     }
@@ -251,10 +261,21 @@ impl WallPlan<'_> {
     /// Where workers write now or wrote in an earlier phase.
     fn worked_in(&self) -> Vec<PathBuf> {
         let mut all = vec![self.project.to_owned()];
+        all.extend(self.origin.map(Path::to_owned));
         if let ProjectGit::Elsewhere { common, .. } = self.git {
             all.push(common.to_owned());
         }
         all
+    }
+
+    /// What is hidden in a copy is hidden in the project's own folder too, and the other way round.
+    fn in_both(&self, path: PathBuf) -> Vec<PathBuf> {
+        let other = self.origin.and_then(|origin| {
+            let of_copy = path.strip_prefix(self.project).map(|below| origin.join(below));
+            let of_origin = || path.strip_prefix(origin).map(|below| self.project.join(below));
+            of_copy.or_else(|_| of_origin()).ok()
+        });
+        std::iter::once(path).chain(other).collect()
     }
 
     /// Hides what nobody opened. The folder of the session is hidden as a whole: every daemon of the user's listens there, by names
@@ -298,13 +319,16 @@ impl WallPlan<'_> {
     fn opened(&self, said: &str) -> Result<PathBuf, PlanError> {
         let path = whole(said, self.project, self.home)?;
         refuse_to_open(said, &path, self.project, self.home, self.own)?;
+        if let Some(origin) = self.origin {
+            refuse_in_origin(said, &path, self.project, origin)?;
+        }
         Ok(path)
     }
 
     fn hidden(&self, said: &str) -> Result<PathBuf, PlanError> {
         let path = whole(said, self.project, self.home)?;
-        let needed =
-            self.tmp.iter().cloned().chain([self.project.to_owned()]).chain(self.agent_folders());
+        let work = std::iter::once(self.project).chain(self.origin).map(Path::to_owned);
+        let needed = self.tmp.iter().cloned().chain(work).chain(self.agent_folders());
         let needed = needed.chain(self.main_folder());
         let needed = needed.chain(ALWAYS_WRITABLE.iter().map(PathBuf::from));
         if needed.into_iter().any(|place| place == path) || path == Path::new("/") {
@@ -340,9 +364,28 @@ pub fn refuse_to_open(
     if is_at_or_above(home) || path != project && is_at_or_above(project) {
         return Err(PlanError::OpensAll(said.to_owned()));
     }
-    let is_own = own.iter().any(|own| path.starts_with(own));
+    // A copy of the project lies in a folder of Chronicle's own.
+    let is_own = own.iter().any(|own| {
+        path.starts_with(own) && !(project.starts_with(own) && path.starts_with(project))
+    });
     if is_own || path.starts_with(project.join(".chronicle")) {
         return Err(PlanError::OpensRecord(said.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses a path at, above or in the project's own folder, for an agent that works in a copy of it.
+pub fn refuse_in_origin(
+    said: &str,
+    path: &Path,
+    project: &Path,
+    origin: &Path,
+) -> Result<(), PlanError> {
+    if origin.starts_with(path) && path != origin {
+        return Err(PlanError::OpensAll(said.to_owned()));
+    }
+    if path.starts_with(origin) && !path.starts_with(project) {
+        return Err(PlanError::OpensOrigin(said.to_owned()));
     }
     Ok(())
 }

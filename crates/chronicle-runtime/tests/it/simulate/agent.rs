@@ -17,6 +17,7 @@ use super::oracle::{Checked, ensure};
 use super::run::Sim;
 use super::supervisor::{Message, Reply, Supervisor};
 use crate::world_moves::{calls, needs_leave};
+use crate::world_pools::steps;
 
 /// The habit of taking any way out.
 const WANDERS: u64 = 1;
@@ -45,6 +46,8 @@ pub(super) struct Agent {
     pub(super) asks: bool,
     /// It helps somebody, and has no way of its own.
     helps: bool,
+    /// It has yet to hand in the steps that it is to plan.
+    plans: bool,
     /// The call it waits for.
     waiting: Option<(Request, Signal)>,
     requests: u32,
@@ -96,6 +99,8 @@ impl Sim<'_> {
         let state = supervisor.run.state();
         let workflow = state.frames.get(&frame).map_or("", |frame| frame.workflow.as_str());
         let is_shell = intent.agent == chronicle_core::base::ids::SHELL;
+        let phase = state.phase_at(&intent.place);
+        let plans = phase.is_some_and(|phase| phase.produces.is_some()) && !is_shell;
         let commands = order.commands.iter().rev().map(|(index, _)| *index).collect();
         let agent = Agent {
             owner: supervisor.epoch,
@@ -111,6 +116,7 @@ impl Sim<'_> {
             left: false,
             asks: false,
             helps: intent.persona.is_some(),
+            plans,
             waiting: None,
             requests: 0,
             heard: Vec::new(),
@@ -186,6 +192,9 @@ impl Sim<'_> {
 
     /// Agents of a world have a habit; all of them do everything now and then.
     fn misbehave(&mut self, id: AttemptId) {
+        if self.shape.is_pool && self.rng.chance(25) {
+            return self.plan_anew(id);
+        }
         if self.rng.chance(50) {
             match self.habit() {
                 0 => return self.turn_in_circles(id),
@@ -317,17 +326,45 @@ impl Sim<'_> {
 
     fn leave_rightly(&mut self, id: AttemptId) {
         let Some(agent) = self.agents.get(&id) else { return };
+        if agent.plans && !agent.helps {
+            return self.plan(id);
+        }
         let target = (!agent.helps).then(|| agent.toward.clone());
+        let state = &self.oracle.state;
+        let judged = state.frames.get(&agent.place.frame()).and_then(|it| state.judged_by(it));
+        let taken = judged.and_then(|(_, race)| race.finishers().last());
+        let outcome = taken.map(|step| Outcome::from(step.id.as_str()));
         self.signal(
             id,
             Signal::Leave {
                 target,
-                outcome: None,
+                outcome,
                 summary: "did it".to_owned(),
                 task: None,
                 issues: Issues::default(),
             },
         );
+    }
+
+    /// Some steps, or others than before: those that have begun, what nobody can follow, and ones with bad luck among them.
+    fn plan(&mut self, id: AttemptId) {
+        let plans = ["a b<a", "a clash c<a", "a b c d<a", "nofolder b", "a d<b", "e f<e", ""];
+        let text = if self.calm { plans[0] } else { *self.rng.pick(&plans).unwrap_or(&"a") };
+        let open = self.oracle.state.pools.values().find(|pool| !pool.left);
+        let version = open.map(|pool| pool.version);
+        let late = !self.calm && self.rng.chance(20);
+        let version = if late { Some(7) } else { version };
+        self.signal(id, Signal::Plan { version, steps: steps(text) });
+    }
+
+    /// Asks whoever plans the steps for help, and plans anew where it is that one.
+    fn plan_anew(&mut self, id: AttemptId) {
+        if self.agents.get(&id).is_some_and(|agent| agent.helps) {
+            return self.plan(id);
+        }
+        let (persona, reason) = ("seeker".to_owned(), "so".to_owned());
+        let ask = FollowUp { persona, context: reason.clone(), reason, resume: true };
+        self.signal(id, Signal::Break(Break::FollowUp(ask)));
     }
 
     fn leave_anyhow(&mut self, id: AttemptId) {
@@ -353,6 +390,9 @@ impl Sim<'_> {
 
     /// Anything that a worker may say within its phase.
     fn speak(&mut self, id: AttemptId) {
+        if self.shape.is_pool && self.rng.chance(40) {
+            return self.plan_anew(id);
+        }
         let text = || "so".to_owned();
         let question =
             || Question { question: text(), options: Vec::new(), context: text(), closed: false };
@@ -553,6 +593,8 @@ impl Sim<'_> {
             let ends =
                 matches!(signal, Signal::Leave { .. } | Signal::Break(_) | Signal::Loop { .. });
             agent.left |= ends && matches!(answer, Answer::Accepted(_));
+            let planned = matches!(signal, Signal::Plan { .. });
+            agent.plans &= !(planned && matches!(answer, Answer::Accepted(_)));
             agent.waiting = None;
         }
         Ok(())

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
 use std::path::Path;
 
-use chronicle_core::base::ids::{AttemptId, FramePath, GateId, PhaseId, Place, SessionId};
+use chronicle_core::base::ids::{
+    AttemptId, COMPLETE, FramePath, GateId, PhaseId, Place, SessionId,
+};
 use chronicle_core::base::limits::LoopCount;
 use chronicle_core::base::usage::{Scope, Usage};
-use chronicle_core::definition::workflow::allowed_targets;
+use chronicle_core::definition::workflow::{Phase, allowed_targets};
 use chronicle_core::engine;
 use chronicle_core::event::input::Actor;
 use chronicle_core::event::record::Line;
@@ -16,11 +18,11 @@ use chronicle_core::event::{
     WallsFound, Why,
 };
 use chronicle_core::guard::Judgement;
-use chronicle_core::state::{EdgeCount, Frame, State, Status};
+use chronicle_core::state::{EdgeCount, Frame, MergeStage, Pool, State, Status, StepStage};
 use chronicle_runtime::for_tests::ledger::{self, Cursor, Head, SUM_DIGITS};
 use chronicle_testkit::Simulated;
 
-use super::figures::Met;
+use super::figures::{Met, Trouble};
 use super::run::LEDGER;
 
 /// Nothing, or what does not hold.
@@ -54,6 +56,8 @@ pub(super) struct Oracle {
     /// Calls that people allowed, and those that were for one call and have been used.
     grants: BTreeMap<GateId, (CallSum, GrantScope, Place)>,
     used: BTreeSet<GateId>,
+    /// Work folders whose work is in the project.
+    merged: BTreeSet<u32>,
 }
 
 impl Oracle {
@@ -74,6 +78,7 @@ impl Oracle {
             calls: None,
             grants: BTreeMap::new(),
             used: BTreeSet::new(),
+            merged: BTreeSet::new(),
         }
     }
 
@@ -155,6 +160,7 @@ impl Oracle {
         for event in &line.events {
             self.met.meet_event(event);
             self.judge_call(event)?;
+            self.judge_pool(event)?;
             self.judge_leave(event)?;
             match event {
                 Event::GateAnswered { gate, answer, .. } => {
@@ -258,6 +264,69 @@ impl Oracle {
         })
     }
 
+    /// The work of each folder comes into the project once.
+    fn judge_pool(&mut self, event: &Event) -> Checked {
+        match event {
+            Event::MergeWritten(written)
+                if written.into.is_project()
+                    && written.late.is_empty()
+                    && written.error.is_none() =>
+            {
+                self.is_taken(written.folder)?;
+                ensure(self.merged.insert(written.folder), || {
+                    format!("folder {} is merged twice", written.folder)
+                })
+            }
+            // From here on it is as it was then.
+            Event::Rewound { .. } => {
+                self.merged.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Of a race, only the work of the one that was taken comes into the project.
+    fn is_taken(&self, folder: u32) -> Checked {
+        let Some((place, step)) = self.state.step_in(folder) else { return Ok(()) };
+        let race = self.state.pools.get(place).filter(|pool| pool.race.is_some());
+        let is_taken = |race: &Pool| race.winner().is_some_and(|it| it.id == step.id);
+        ensure(race.is_none_or(|race| is_taken(race)), || {
+            format!("`{}` of the race `{place}` is merged, and was not taken", step.id)
+        })
+    }
+
+    /// A pool that is complete has lost no step, and a race has the work of one.
+    fn has_no_gap(&self, event: &Event) -> Checked {
+        let Event::PoolEnded { place, outcome, .. } = event else { return Ok(()) };
+        let pool = self.state.pools.get(place).filter(|_| outcome.as_str() == COMPLETE);
+        if let Some(race) = pool.filter(|pool| pool.race.is_some()) {
+            let is_whole = race.winner().is_some_and(|it| it.stage == StepStage::Done);
+            return ensure(is_whole, || format!("the race `{place}` is complete without a result"));
+        }
+        let mut steps = pool.into_iter().flat_map(|pool| &pool.steps);
+        let gap = steps.find(|step| !step.stage.is_done());
+        ensure(gap.is_none(), || format!("`{place}` is complete without {gap:?}"))
+    }
+
+    /// No slot has two steps, and one merge at a time changes the project.
+    fn check_pools(&self) -> Checked {
+        for (place, pool) in self.state.pools.iter().filter(|(_, pool)| !pool.left) {
+            let most = self.state.phase_at(place).map_or(0, Phase::slots);
+            let mut taken = BTreeSet::new();
+            for slot in pool.steps.iter().filter_map(|step| step.slot) {
+                ensure((1..=most).contains(&slot) && taken.insert(slot), || {
+                    format!("slot {slot} of {most} is taken twice at `{place}`")
+                })?;
+            }
+            let over =
+                pool.steps.iter().find(|step| step.stage.is_settled() && step.slot.is_some());
+            ensure(over.is_none(), || format!("{over:?} is over in a slot"))?;
+        }
+        let writing = self.state.merges().filter(|(.., it)| it.at == MergeStage::Writing).count();
+        ensure(writing <= 1, || format!("{writing} merges are written at once"))
+    }
+
     fn judge_answer(&mut self, line: &Line, id: GateId, answer: &GateAnswer) -> Checked {
         let gate = self.state.gate(id).map(|gate| gate.opened.gate_kind);
         let is_call = gate == Some(GateKind::Permission);
@@ -284,6 +353,11 @@ impl Oracle {
 
     /// Usage never falls, grows by no more than was reported, and is exact where the agent is.
     fn after(&mut self, line: &Line, before: &Usage) -> Checked {
+        let mut steps = self.state.pools.values().flat_map(|pool| &pool.steps);
+        if steps.any(|step| step.sent_back > 0) {
+            self.met.meet(Trouble::SentBack);
+        }
+        line.events.iter().try_for_each(|event| self.has_no_gap(event))?;
         let now = self.state.usage;
         let mut reported = 0u64;
         for event in &line.events {
@@ -356,6 +430,7 @@ impl Oracle {
                 format!("two live attempts at `{}`", attempt.intent.place)
             })?;
         }
+        self.check_pools()?;
         state.frames.values().try_for_each(|frame| self.check_counters(frame))
     }
 

@@ -53,7 +53,8 @@ impl Sim<'_> {
             30..=32 => Command::Cancel { reason: note },
             33..=50 => Command::Approve { gate, note, scope: None },
             51..=57 => Command::Answer { gate, text: "so".to_owned(), note: "gently".to_owned() },
-            58 | 59 => Command::Skip { place: None, note },
+            58 => Command::Skip { place: None, note },
+            59 => Command::Merge { keep: false },
             60 => Command::Note { place: None, text: "mind it".to_owned() },
             61 => Command::Title { text: "second try".to_owned() },
             62..=72 => Command::Reject { gate, note },
@@ -61,7 +62,9 @@ impl Sim<'_> {
                 let place = self.rng.chance(30).then(|| self.some_place());
                 Command::Retry { place, note, agent: None, from: None }
             }
-            87..=91 => Command::Go { place: self.some_place(), note },
+            87..=89 => Command::Go { place: self.some_place(), note },
+            90 => Command::Skip { place: Some(self.some_place()), note },
+            91 => Command::GiveUp { place: self.some_place(), note },
             92 => Command::Loops { place: None, more: 2 },
             93 => self.some_rewind(),
             94 => Command::Repair(LedgerRepaired { why: note, bytes: 0, file: None }),
@@ -90,7 +93,20 @@ impl Sim<'_> {
 
     fn some_place(&mut self) -> Place {
         let frames: Vec<_> = self.oracle.state.frames.keys().cloned().collect();
-        let names = ["p0", "p1", "p2", "p3", "q0", "q1", "done", "nowhere", "human_intervention"];
+        let names = [
+            "p0",
+            "p1",
+            "p2",
+            "p3",
+            "q0",
+            "q1",
+            "a",
+            "clash",
+            "work",
+            "done",
+            "nowhere",
+            "human_intervention",
+        ];
         let phase = PhaseId::from(*self.rng.pick(&names).unwrap_or(&"p0"));
         match self.rng.pick(&frames) {
             Some(frame) => frame.place(&phase),
@@ -162,8 +178,17 @@ impl Sim<'_> {
                     scope => Command::Approve { gate: Some(id), note, scope },
                 }
             }
+            // One side wins, or it is tried again: each leads on.
+            GateKind::Conflict => {
+                let options = &gate.opened.options;
+                let side = options.iter().find(|option| *option == "theirs");
+                let text = side.or(options.first()).cloned().unwrap_or_default();
+                Command::Answer { gate: Some(id), text, note }
+            }
             GateKind::Question => {
-                Command::Answer { gate: Some(id), text: "so".to_owned(), note: String::new() }
+                let first = gate.opened.options.first().filter(|_| gate.opened.closed);
+                let text = first.cloned().unwrap_or_else(|| "so".to_owned());
+                Command::Answer { gate: Some(id), text, note }
             }
             GateKind::Budget => Command::Budget { place: None, more: more(gate.opened.lack) },
             GateKind::Intervention if gate.opened.lack == Some(Lack::Rounds) && id.0 % 2 == 0 => {

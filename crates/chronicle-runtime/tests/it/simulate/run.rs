@@ -26,6 +26,8 @@ const CALM_MOVES_MAX: u32 = 600;
 /// shows, thousands show a second; a long one costs as much as a hundred of them, and there are some of those too.
 const WILD_MOVES: [(u64, u64, u64); 5] =
     [(1, 6, 18), (2, 12, 13), (4, 20, 6), (10, 40, 2), (30, 120, 1)];
+/// The same where steps work beside each other: before that they are planned, and folders are made.
+const POOL_MOVES: (u64, u64) = (20, 120);
 /// How many worlds out of a hundred have a person who gives the run up where it stands once all is calm.
 const GIVEN_UP: u64 = 65;
 /// How many moves out of a hundred are trouble.
@@ -180,6 +182,9 @@ impl Sim<'_> {
     }
 
     fn some_length(&mut self) -> (u64, u64) {
+        if self.shape.is_pool {
+            return POOL_MOVES;
+        }
         let mut number = self.rng.below(WILD_MOVES.iter().map(|(.., share)| share).sum());
         for (least, most, share) in WILD_MOVES {
             if number < share {

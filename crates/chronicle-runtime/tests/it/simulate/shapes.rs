@@ -7,18 +7,24 @@ use chronicle_core::base::ids::{DONE, PhaseId, RunId};
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::walls::Walls;
 use chronicle_core::definition::workflow::allowed_targets;
-use chronicle_core::definition::workflow::{Source, Workflow, load};
+use chronicle_core::definition::workflow::{Source, Workflow, expand_pools, load};
 use chronicle_core::event::{RunStarted, RunWalls, WallsFound};
 
 use super::rng::Rng;
 
 /// How many there are. Reading one costs as much as a whole run, so they are read once.
 const SHAPES: u64 = 96;
+/// How many of them have steps that work beside each other.
+const POOLS: u64 = 8;
+/// How many of them, the last ones, have workers that do the same work, of which one is taken.
+const RACES: u64 = 6;
 
 /// A workflow, and how its phases are left when all goes well.
 pub(super) struct Shape {
     pub(super) text: String,
     pub(super) start: RunStarted,
+    /// Whether it has steps that work beside each other.
+    pub(super) is_pool: bool,
     toward: BTreeMap<(String, PhaseId), PhaseId>,
 }
 
@@ -31,7 +37,57 @@ impl Shape {
 }
 
 pub(super) fn all() -> Result<Vec<Shape>, String> {
-    (0..SHAPES).map(shape).collect()
+    let one = |number| match number {
+        0..POOLS => pool(number),
+        RACE_FIRST.. => race(number),
+        _ => shape(number),
+    };
+    (0..SHAPES).map(one).collect()
+}
+
+/// Number of the first race.
+const RACE_FIRST: u64 = SHAPES - RACES;
+
+/// A person, commands or a worker judge; the winner may be in conflict, and one of them has no folder.
+fn race(number: u64) -> Result<Shape, String> {
+    let mut rng = Rng::new(number);
+    let judge = ["", ", judge: {commands: [v]}", ", judge: p3"][(number % 3) as usize];
+    let conflict = if number.is_multiple_of(2) { ", conflict: p4" } else { "" };
+    let last = if number.is_multiple_of(2) { "nofolder" } else { "c" };
+    let main = format!(
+        "name: p\nlimits: {}\nphases:\n  - {{id: p0, next: [p1]}}\n  \
+         - {{id: p1, run: race, workers: [{{id: clash}}, {{id: b, agent: other}}, {{id: {last}}}]{judge}, \
+         on: {{gaps: p0{conflict}}}, next: [p2]}}\n  \
+         - {{id: p2, next: [done]}}\n  - {{id: p3, next: [done]}}\n  - {{id: p4, next: [done]}}\n",
+        limits(&mut rng),
+    );
+    let inner = workflow_text(&mut rng, "q", 1, false);
+    read(number, &main, &inner)
+}
+
+/// Steps that are planned by a worker, stand in the file, or are done by a workflow of their own. `nofolder` and `clash` have bad luck.
+fn pool(number: u64) -> Result<Shape, String> {
+    let mut rng = Rng::new(number);
+    let inner = workflow_text(&mut rng, "q", 1, false);
+    let planned = number.is_multiple_of(2);
+    let steps =
+        if planned { "" } else { ", steps: [{id: a}, {id: clash}, {id: c, depends_on: [a]}]" };
+    let work = if number.is_multiple_of(3) { ", workflow: inner" } else { "" };
+    let merge = if number % 4 < 2 { "in_order" } else { "completion" };
+    let verify = number % 3 == 1;
+    let commands = if verify { ", verify: [v], worktree: {setup: [s]}" } else { "" };
+    let conflict = if number % 4 == 2 { ", conflict: p3" } else { "" };
+    let main = format!(
+        "name: p\nlimits: {}\nphases:\n  - {{id: p0{}, next: [p1]}}\n  \
+         - {{id: p1, run: pool, slots: {}{steps}{work}{commands}, merge: {{order: {merge}, verify: {verify}}}, \
+         pause_between: {}, on: {{gaps: p0{conflict}}}, next: [p2]}}\n  \
+         - {{id: p2, next: [done]}}\n  - {{id: p3, next: [done]}}\n",
+        limits(&mut rng),
+        if planned { ", persona: seeker, produces: steps" } else { "" },
+        2 + number % 3,
+        number == 5,
+    );
+    read(number, &main, &inner)
 }
 
 fn shape(number: u64) -> Result<Shape, String> {
@@ -41,19 +97,25 @@ fn shape(number: u64) -> Result<Shape, String> {
     // Small ones show most of what there is to see; some are large.
     let count = 1 + (0..3).map(|_| rng.index(4)).min().unwrap_or(0);
     let main = workflow_text(&mut rng, "p", count, true);
+    read(number, &main, &inner)
+}
+
+fn read(number: u64, main: &str, inner: &str) -> Result<Shape, String> {
     let source = |key: &str, text: &str| Source {
         file: None,
         name: format!("{key}.yaml"),
         key: key.to_owned(),
         text: text.to_owned(),
     };
-    let loaded = load(source("main", &main), &mut |key| Some(source(key, &inner)));
+    let mut loaded = load(source("main", main), &mut |key| Some(source(key, inner)));
     let text = format!("{main}=== inner\n{inner}");
     if !loaded.is_usable() {
         return Err(format!("shape {number} cannot be used: {:#?}\n{text}", loaded.problems));
     }
+    expand_pools(&mut loaded.workflows);
     let toward = loaded.workflows.iter().flat_map(ways).collect();
-    Ok(Shape { text, start: start(loaded.workflows, number), toward })
+    let is_pool = !(POOLS..RACE_FIRST).contains(&number);
+    Ok(Shape { text, start: start(loaded.workflows, number), is_pool, toward })
 }
 
 /// Somebody who can be asked for help; others cannot.
@@ -83,6 +145,9 @@ fn start(workflows: Vec<Workflow>, number: u64) -> RunStarted {
         version: "test".to_owned(),
         on_gate: None,
         isolated: false,
+        keep_folders: false,
+        // Some have a folder of their own, which is merged when somebody says so.
+        apart: number.is_multiple_of(4),
         inputs: true,
         rules: None,
         walls: walls(number),

@@ -3,18 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use chronicle_core::base::ids::{AttemptId, Cause};
+use chronicle_core::base::ids::{AttemptId, Cause, SHELL};
 use chronicle_core::engine::work::work;
 use chronicle_core::event::WallsFound;
 use chronicle_core::event::input::{
     Answer, AttemptReport, Command, EndSeen, Input, Report, TimerKind,
 };
 use chronicle_core::event::notice::{About, Missed, NoticeGiven, Way};
+use chronicle_core::event::pool::MergeWritten;
 use chronicle_core::event::record::Line;
+use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::trees::{FileChange, Moment, Restored};
 use chronicle_core::event::{Change, Message as ToTell};
 use chronicle_core::state::Status;
-use chronicle_core::state::effect::Action;
+use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::words;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError};
@@ -22,6 +24,7 @@ use chronicle_testkit::SimulatedProcess;
 
 use crate::world::same_tree;
 use crate::world_moves::made_again;
+use crate::world_pools::pool_report;
 
 use super::agent::Request;
 use super::figures::Trouble;
@@ -51,6 +54,10 @@ pub(super) struct Supervisor {
     pub(super) timers: BTreeMap<(Cause, AttemptId, TimerKind), bool>,
     /// Trees that are being recorded.
     trees: BTreeSet<Cause>,
+    /// What is being done for pools.
+    pools: BTreeSet<(Cause, Action)>,
+    /// What was last reported of the room of attempts that did not find any at once.
+    rooms: BTreeMap<AttemptId, AttemptReport>,
     /// Which walls its machine puts up, if it looked.
     pub(super) walls: Option<WallsFound>,
     /// Whether it stays while a person is needed.
@@ -165,6 +172,8 @@ impl Sim<'_> {
             running: BTreeSet::new(),
             timers: BTreeMap::new(),
             trees: BTreeSet::new(),
+            pools: BTreeSet::new(),
+            rooms: BTreeMap::new(),
             walls: walls_found(pid),
             stays,
             overtaken: false,
@@ -380,18 +389,10 @@ impl Sim<'_> {
         let state = supervisor.run.state();
         supervisor.running.retain(|id| state.live.contains(id));
         let due = state.due();
-        let timers = due.iter().filter_map(|effect| match effect.action {
-            Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
-            Action::WaitUntil { attempt, .. } => Some((effect.cause, attempt, TimerKind::Wait)),
-            Action::RunAttempt(_)
-            | Action::StopAttempt(_)
-            | Action::Tell(..)
-            | Action::RecordTree(_)
-            | Action::RestoreTree
-            | Action::Notify(_) => None,
-        });
         let fired = |key| (key, supervisor.timers.get(&key).copied().unwrap_or(false));
-        supervisor.timers = timers.map(fired).collect();
+        supervisor.timers = due.iter().filter_map(timer_of).map(fired).collect();
+        let is_due = |it: &(Cause, Action)| due.iter().any(|at| (at.cause, at.action) == *it);
+        supervisor.pools.retain(is_due);
         let mut at_once = false;
         for effect in due {
             match effect.action {
@@ -401,9 +402,8 @@ impl Sim<'_> {
                     self.observe(supervisor, id);
                 }
                 Action::RunAttempt(id)
-                    if !supervisor.running.contains(&id) && has_other_walls(supervisor, id) =>
+                    if !supervisor.running.contains(&id) && self.is_put_off(supervisor, id) =>
                 {
-                    self.rewall(supervisor, id);
                     at_once = true;
                 }
                 Action::RunAttempt(id) if supervisor.running.insert(id) => {
@@ -433,6 +433,13 @@ impl Sim<'_> {
                     supervisor.inbox.push_back(Message::new(input));
                     at_once = true;
                 }
+                Action::ReadSteps
+                | Action::MakeFolder(_)
+                | Action::DropFolder(_)
+                | Action::PlanMerge(_)
+                | Action::WriteMerge(_) => {
+                    at_once |= self.tend_pool(supervisor, &effect);
+                }
                 Action::RunAttempt(_)
                 | Action::Tell(..)
                 | Action::RunTimer { .. }
@@ -447,11 +454,85 @@ impl Sim<'_> {
         Ok(at_once || waits || state.goes_on())
     }
 
+    /// Performs what a pool needs, once. Whether there is a report of it.
+    fn tend_pool(&mut self, supervisor: &mut Supervisor, effect: &Effect) -> bool {
+        if !supervisor.pools.insert((effect.cause, effect.action)) {
+            return false;
+        }
+        let report = pool_report(supervisor.run.state(), effect.action);
+        let report = report.map(|report| self.spoil(report));
+        let input = report.map(|report| self.reported(report));
+        let is_told = input.is_some();
+        supervisor.inbox.extend(input.map(Message::new));
+        is_told
+    }
+
+    /// Now and then folders and merges meet a disk without room, or a person who edits.
+    fn spoil(&mut self, report: Report) -> Report {
+        if self.calm || !self.rng.chance(15) {
+            return report;
+        }
+        let why = || "the disk is full".to_owned();
+        match report {
+            Report::FolderMade(made) => Report::FolderFailed { folder: made.folder, why: why() },
+            Report::FolderDropped { folder, .. } => {
+                Report::FolderDropped { folder, error: Some(why()) }
+            }
+            Report::MergePlanned(planned) => {
+                Report::MergeMissed { folder: planned.folder, why: why() }
+            }
+            Report::MergeWritten(written) if self.rng.chance(70) => {
+                Report::MergeWritten(MergeWritten { late: vec!["a.txt".to_owned()], ..written })
+            }
+            Report::MergeWritten(written) => {
+                Report::MergeWritten(MergeWritten { error: Some(why()), ..written })
+            }
+            other => other,
+        }
+    }
+
+    /// Whether something is to be reported of an attempt before it starts.
+    fn is_put_off(&mut self, supervisor: &mut Supervisor, id: AttemptId) -> bool {
+        if has_other_walls(supervisor, id) {
+            self.rewall(supervisor, id);
+            return true;
+        }
+        self.lacks_room(supervisor, id)
+    }
+
     /// Reports that an attempt is to get the walls of its supervisor before it starts.
     fn rewall(&mut self, supervisor: &mut Supervisor, attempt: AttemptId) {
         let (active_ms, what) = (0, AttemptReport::OtherWalls);
         let input = self.reported(Report::Attempt { attempt, active_ms, what });
         supervisor.inbox.push_front(Message::new(input));
+    }
+
+    /// Whether an attempt waits for room before it starts: some do, and what the ledger does not know yet is reported once.
+    fn lacks_room(&mut self, supervisor: &mut Supervisor, id: AttemptId) -> bool {
+        let state = supervisor.run.state();
+        let Some(attempt) = state.attempt(id) else { return false };
+        let (waits, reported) = (attempt.awaits_room(), supervisor.rooms.get(&id));
+        let what = match reported {
+            // On its way to the ledger.
+            Some(AttemptReport::RoomTaken) => return waits,
+            Some(_) if !waits => return true,
+            None if !waits => {
+                let may_wait = attempt.intent.agent != SHELL && !state.has_begun(attempt);
+                // Not by chance: worlds in which nobody waits stay what they are.
+                let crowd = (self.wrongs >> 16).wrapping_add(u64::from(id.0)) % 16;
+                if !may_wait || crowd > 1 {
+                    return false;
+                }
+                let agent = (crowd == 1).then(|| "scripted".to_owned());
+                AttemptReport::RoomAwaited(RoomLimit { agent, most: 8 })
+            }
+            Some(_) | None => AttemptReport::RoomTaken,
+        };
+        supervisor.rooms.insert(id, what.clone());
+        let (attempt, active_ms) = (id, 0);
+        let input = self.reported(Report::Attempt { attempt, active_ms, what });
+        supervisor.inbox.push_back(Message::new(input));
+        true
     }
 
     /// Tells an agent something. A call that waited is decided first.
@@ -534,5 +615,24 @@ impl Sim<'_> {
         let supervisor = &mut self.supervisors[index];
         supervisor.timers.extend(key.map(|key| (key, true)));
         supervisor.inbox.push_back(Message::new(input));
+    }
+}
+
+/// The timer that an effect is, with what it is known by.
+fn timer_of(effect: &Effect) -> Option<(Cause, AttemptId, TimerKind)> {
+    match effect.action {
+        Action::RunTimer { attempt, timer, .. } => Some((effect.cause, attempt, timer)),
+        Action::WaitUntil { attempt, .. } => Some((effect.cause, attempt, TimerKind::Wait)),
+        Action::RunAttempt(_)
+        | Action::StopAttempt(_)
+        | Action::Tell(..)
+        | Action::RecordTree(_)
+        | Action::RestoreTree
+        | Action::ReadSteps
+        | Action::MakeFolder(_)
+        | Action::DropFolder(_)
+        | Action::PlanMerge(_)
+        | Action::WriteMerge(_)
+        | Action::Notify(_) => None,
     }
 }

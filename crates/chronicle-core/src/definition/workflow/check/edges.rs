@@ -193,6 +193,7 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
         | PhaseKind::Workflow
         | PhaseKind::Inline
         | PhaseKind::Pool
+        | PhaseKind::Race
         | PhaseKind::Human => return,
     };
     let name = quoted(&outcome.text);
@@ -203,9 +204,9 @@ fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
 /// A worker chooses among several edges; a sub-workflow or a command cannot.
 fn tell_no_choice(phase: &Phase, at: Span, problems: &mut Problems) {
     let choosing: &[&str] = match phase.run {
-        PhaseKind::Workflow => &["complete"],
+        PhaseKind::Workflow | PhaseKind::Pool | PhaseKind::Race => &["complete"],
         PhaseKind::Command => &["complete", "pass"],
-        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Human => return,
+        PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Human => return,
     };
     let chosen = phase.on.keys().any(|outcome| choosing.contains(&outcome.as_str()));
     if phase.next.len() < 2 || chosen {

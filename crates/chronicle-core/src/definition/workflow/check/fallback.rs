@@ -29,5 +29,15 @@ fn is_first(workflow: &Workflow, phase: &Phase, named: &str) -> bool {
     let first = phase.agent.as_deref().or(workflow.agent.as_deref());
     let of_first = phase.model.as_deref().or(workflow.model.as_deref());
     // Another model of the same program is another agent here: it may have a quota of its own.
-    first == Some(agent) && (model.is_none() || model == of_first)
+    let is_it = |first: Option<&str>, of_first: Option<&str>| {
+        first == Some(agent) && (model.is_none() || model == of_first)
+    };
+    if phase.workers.is_empty() {
+        return is_it(first, of_first);
+    }
+    // In a race each worker begins with its own.
+    phase
+        .workers
+        .iter()
+        .any(|racer| is_it(racer.agent.as_deref().or(first), racer.model.as_deref().or(of_first)))
 }

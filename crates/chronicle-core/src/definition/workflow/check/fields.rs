@@ -1,7 +1,7 @@
 //! Takes fields from a map by name and type. Fields that the format does not have are reported; fields that it has must be taken.
 
 use super::super::draft::{Field, Named, Node, Span, Value};
-use super::super::format::{FieldInfo, Kind, Shape};
+use super::super::format::{FieldInfo, Shape};
 use super::super::problem::{Finding, Problems, Severity, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
@@ -16,6 +16,8 @@ pub(crate) struct Fields<'d, 'p> {
     /// Names that were asked for; in the end all names of the shape.
     asked: Vec<&'static str>,
     severity: Severity,
+    /// Names that the shape does not have and that are meant.
+    passes: Vec<&'d str>,
     pub problems: &'p mut Problems,
 }
 
@@ -26,7 +28,14 @@ impl<'d, 'p> Fields<'d, 'p> {
         said: &'d [Field],
         problems: &'p mut Problems,
     ) -> Self {
-        Self { shape, said, asked: Vec::new(), severity: Severity::Error, problems }
+        Self {
+            shape,
+            said,
+            asked: Vec::new(),
+            severity: Severity::Error,
+            passes: Vec::new(),
+            problems,
+        }
     }
 
     /// The field of that name or of one of its aliases. A null field counts as absent.
@@ -61,8 +70,10 @@ impl<'d, 'p> Fields<'d, 'p> {
             "the table of {} has a field that nobody reads",
             self.shape.owner
         );
-        let unknown = self.said.iter().filter(|field| self.shape.field(&field.name).is_none());
-        for field in unknown {
+        for field in self.others() {
+            if self.passes.contains(&field.name.as_str()) {
+                continue;
+            }
             let message = format!("{} has no field {}", self.shape.owner, quoted(&field.name));
             let finding = Finding::error("unknown-field", field.at, message);
             // YAML 1.2 has no merge keys, but many readers have. As a plain field it would only be unknown, without a word
@@ -81,6 +92,16 @@ impl<'d, 'p> Fields<'d, 'p> {
             };
             self.problems.push(finding.did_you_mean(meant));
         }
+    }
+
+    /// Takes a field that a map of this shape does not have, so that it is not told as unknown.
+    pub(crate) fn pass(&mut self, field: &'d Field) {
+        self.passes.push(&field.name);
+    }
+
+    /// Fields that a map of this shape does not have.
+    pub(crate) fn others(&self) -> Vec<&'d Field> {
+        self.said.iter().filter(|field| self.shape.field(&field.name).is_none()).collect()
     }
 
     /// Reads with problems downgraded, so that they do not stop workflows of other programs, which ignore them too.
@@ -259,28 +280,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     fn shape_inside(&self, name: &str) -> Option<&'static Shape> {
-        match self.shape.field(name)?.kind {
-            Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) | Kind::EnvOr(shape) => {
-                Some(shape)
-            }
-            Kind::Text
-            | Kind::Free
-            | Kind::Texts
-            | Kind::Pairs
-            | Kind::Env
-            | Kind::EnvNames
-            | Kind::TextsNot(_)
-            | Kind::Choices(_)
-            | Kind::Flag
-            | Kind::Count
-            | Kind::Positive
-            | Kind::UpTo(_)
-            | Kind::Decimal
-            | Kind::Duration
-            | Kind::DurationOrNone
-            | Kind::Choice(_)
-            | Kind::Phases => None,
-        }
+        self.shape.field(name)?.kind.inside()
     }
 
     /// Reports a value of the wrong kind.

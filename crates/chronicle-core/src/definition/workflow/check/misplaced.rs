@@ -10,7 +10,15 @@ use super::fields::Fields;
 /// Reports fields that would be ignored. Files of other programs may have them: those programs ignore them too.
 pub(super) fn tell(fields: &mut Fields<'_, '_>, run: PhaseKind, format: Format) {
     let severity = if format == Format::Native { Severity::Error } else { Severity::Warning };
-    if let Some(idle) = IDLE.iter().find(|idle| idle.kind == run) {
+    let mut has_beside = false;
+    for idle in IDLE.iter().filter(|idle| idle.kind == run) {
+        // The first name stands for the others. Of two fields that say who works, the first one is told about.
+        if let Some(name) = idle.beside.first() {
+            if has_beside || fields.take(name).is_none() {
+                continue;
+            }
+            has_beside = true;
+        }
         for name in idle.fields() {
             if let Some(field) = fields.take(name) {
                 let said = quoted(&field.name);

@@ -11,6 +11,7 @@ mod misplaced;
 mod notes;
 mod phase;
 mod places;
+mod pools;
 mod reach;
 mod shared;
 mod steps;
@@ -27,6 +28,7 @@ use self::fields::Fields;
 pub(crate) use self::fields::described;
 pub use self::notes::unbounded;
 use self::phase::PhaseRead;
+pub(crate) use self::phase::unfit_id;
 pub(crate) use self::places::Places;
 pub(crate) use self::tools::{List, doubt, whole_tool};
 pub use self::unsupported::{Unsupported, unsupported};
@@ -109,6 +111,7 @@ pub(crate) fn check(draft: &Draft, upon: Upon<'_>, problems: &mut Problems) -> C
     }
     reach::judge(&workflow, &origins, problems);
     fallback::judge(&workflow, draft, problems);
+    pools::judge(&workflow, draft, problems);
     // Only our own format is strict about words in braces; files of other programs may use braces for something else.
     if upon.format == Format::Native {
         words::judge(&workflow, draft, problems);

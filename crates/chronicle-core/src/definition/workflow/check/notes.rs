@@ -11,7 +11,10 @@ pub fn unbounded(workflow: &Workflow) -> Vec<&PhaseId> {
     }
     let works = workflow.phases.iter().filter(|phase| {
         let is_end = [DONE, HUMAN_INTERVENTION].contains(&phase.id.as_str());
-        !is_end && phase.run == PhaseKind::Worker
+        // The phases of a workflow inside are judged by themselves.
+        let is_pool =
+            phase.run == PhaseKind::Pool && phase.workflow.is_none() && phase.commands.is_empty();
+        !is_end && (is_pool || matches!(phase.run, PhaseKind::Worker | PhaseKind::Race))
     });
     let is_unbounded = |phase: &&Phase| {
         let limits = &phase.limits;

@@ -2,12 +2,12 @@
 
 use super::super::draft::{Named, PhaseDraft, Span};
 use super::super::format::PHASE;
-use super::super::model::{Approval, Isolation, Phase, PhaseKind, SessionUse};
+use super::super::model::{Approval, Phase, PhaseKind, SessionUse};
 use super::super::problem::{Finding, NOT_PLAIN, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::unit::Format;
 use super::fields::Fields;
-use super::{Upon, env, misplaced, shared, steps, tools, walls};
+use super::{Upon, env, misplaced, pools, shared, tools, walls};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, Outcome, PhaseId};
 use crate::base::quote::is_deceptive;
 use crate::definition::workflow::{CHANGED_FILES, SIGNALS, THINKING, signal_named};
@@ -20,6 +20,7 @@ const RUNS: &[(&str, PhaseKind)] = &[
     ("inline", PhaseKind::Inline),
     ("command", PhaseKind::Command),
     ("pool", PhaseKind::Pool),
+    ("race", PhaseKind::Race),
     ("workflow", PhaseKind::Workflow),
     ("human", PhaseKind::Human),
 ];
@@ -32,8 +33,6 @@ const APPROVALS: &[(&str, Approval)] = &[
     ("true", Approval::After),
 ];
 const APPROVAL_MODES: &[(&str, Approval)] = &[("pre", Approval::Before), ("post", Approval::After)];
-const ISOLATIONS: &[(&str, Isolation)] =
-    &[("shared", Isolation::Shared), ("worktree", Isolation::Worktree)];
 const SESSIONS: &[(&str, SessionUse)] =
     &[("fresh", SessionUse::Fresh), ("continue", SessionUse::Continue)];
 const PRODUCTS: &[(&str, &str)] = &[("steps", "steps")];
@@ -121,21 +120,26 @@ fn tell_reserved(id: &Named, format: Format, problems: &mut Problems) {
 
 /// Reports an id that could not be part of a place. Returns true if it did.
 pub(crate) fn tell_bad_id(id: &Named, problems: &mut Problems) -> bool {
-    let why = if id.text.is_empty() {
-        "is empty".to_owned()
-    } else if id.text.len() > ID_MAX {
-        format!("is longer than {ID_MAX} bytes")
-    } else if id.text.contains('/') {
-        "contains `/`, which separates places".to_owned()
-    } else if id.text.contains(is_deceptive) {
-        NOT_PLAIN.to_owned()
-    } else if id.text.trim() != id.text {
-        "begins or ends with a space".to_owned()
-    } else {
-        return false;
-    };
+    let Some(why) = unfit_id(&id.text) else { return false };
     problems.push(Finding::error("bad-id", id.at, format!("the id {} {why}", quoted(&id.text))));
     true
+}
+
+/// Why something cannot have an id; `None` if it can.
+pub(crate) fn unfit_id(id: &str) -> Option<String> {
+    if id.is_empty() {
+        Some("is empty".to_owned())
+    } else if id.len() > ID_MAX {
+        Some(format!("is longer than {ID_MAX} bytes"))
+    } else if id.contains('/') {
+        Some("contains `/`, which separates places".to_owned())
+    } else if id.contains(is_deceptive) {
+        Some(NOT_PLAIN.to_owned())
+    } else if id.trim() != id {
+        Some("begins or ends with a space".to_owned())
+    } else {
+        None
+    }
 }
 
 /// The name of a workflow or phase, for people. One that could fool them on a terminal is reported.
@@ -189,19 +193,19 @@ fn read_work(fields: &mut Fields<'_, '_>, phase: &mut Phase, call: Option<&Named
     phase.commands = commands.unwrap_or_default();
     phase.once = fields.flag("once").unwrap_or_default();
     phase.workflow = call.map(|call| call.text.clone());
-    phase.steps = steps::read(fields);
-    phase.slots = fields.positive("slots");
-    phase.merge = fields.text("merge");
+    pools::read(fields, phase, at);
     let is = |kinds: &[PhaseKind]| kinds.contains(&phase.run);
+    let is_pool_of_commands = phase.run == PhaseKind::Pool && !phase.commands.is_empty();
     let fits = [
-        ("commands", is(&[PhaseKind::Command]), "command"),
-        ("once", is(&[PhaseKind::Command]), "command"),
+        ("commands", is(&[PhaseKind::Command, PhaseKind::Pool]), "command"),
+        ("once", is(&[PhaseKind::Command]) || is_pool_of_commands, "command"),
         ("workflow", is(&[PhaseKind::Workflow, PhaseKind::Pool]), "workflow"),
-        ("steps", is(&[PhaseKind::Pool]), "pool"),
-        ("requires", is(&[PhaseKind::Worker, PhaseKind::Inline]), "worker"),
-        ("fallback", is(&[PhaseKind::Worker]), "worker"),
-        ("slots", is(&[PhaseKind::Pool]), "pool"),
-        ("merge", is(&[PhaseKind::Pool]), "pool"),
+        (
+            "requires",
+            is(&[PhaseKind::Worker, PhaseKind::Inline, PhaseKind::Pool, PhaseKind::Race]),
+            "worker",
+        ),
+        ("fallback", is(&[PhaseKind::Worker, PhaseKind::Pool, PhaseKind::Race]), "worker"),
     ];
     for (name, fit, run) in fits {
         if let (false, Some(field)) = (fit, fields.take(name)) {
@@ -235,7 +239,6 @@ fn read_rules(fields: &mut Fields<'_, '_>, phase: &mut Phase) {
     (phase.env, phase.env_names) = env::read(fields);
     phase.walls = walls::read(fields);
     phase.budget = shared::budget(fields);
-    phase.isolation = fields.choice("isolation", ISOLATIONS).unwrap_or_default();
     phase.session = fields.choice("session", SESSIONS).unwrap_or_default();
     phase.produces = fields.choice("produces", PRODUCTS).map(str::to_owned);
 }

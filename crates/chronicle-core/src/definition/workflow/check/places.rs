@@ -7,7 +7,7 @@ use crate::base::ids::PhaseId;
 /// Workflow fields that are checked elsewhere.
 const OF_WORKFLOW: [&str; 6] = ["agent", "commandName", "name", "limits", "guards", "walls"];
 /// Phase fields that are checked elsewhere.
-const OF_PHASE: [&str; 5] = ["agent", "fallback", "persona", "id", "walls"];
+const OF_PHASE: [&str; 6] = ["agent", "fallback", "persona", "id", "walls", "workers"];
 
 /// Positions of the fields of one workflow.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::draft::Span;
 use super::super::model::{Phase, Workflow};
+use super::super::pool::Judge;
 use super::super::problem::{Finding, Problems, quoted};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
 
@@ -79,7 +80,11 @@ fn ending(workflow: &Workflow) -> BTreeSet<&PhaseId> {
 }
 
 fn targets(phase: &Phase) -> impl Iterator<Item = &PhaseId> {
-    phase.next.iter().chain(phase.on.values())
+    let judge = phase.judge.as_ref().and_then(|judge| match judge {
+        Judge::Phase(judge) => Some(judge),
+        Judge::Commands(_) | Judge::Person => None,
+    });
+    phase.next.iter().chain(phase.on.values()).chain(judge)
 }
 
 fn is_end(id: &PhaseId) -> bool {

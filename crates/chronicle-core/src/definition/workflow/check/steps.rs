@@ -1,21 +1,21 @@
-//! Steps of a pool: unique ids, dependencies that exist, and no cycles.
+//! Steps of a pool in a workflow file. What they must be like is in `steps.rs`, for plans too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::super::draft::{Named, Node, Value};
-use super::super::model::StepItem;
+use serde_json::Value as Json;
+
+use super::super::draft::{Field, Named, Node, Span, Value};
+use super::super::pool::{STEPS_MAX, StepFiles, StepItem};
 use super::super::problem::{Finding, Problems, quoted};
-use super::super::suggest::closest;
+use super::super::steps::{At, faults, nearly};
 use super::fields::Fields;
-
-/// Most steps of one pool.
-const STEPS_MAX: usize = 500;
 
 /// One step, with its positions.
 struct StepRead {
     item: StepItem,
     id: Option<Named>,
     depends_on: Vec<Named>,
+    span: Span,
 }
 
 /// Reads the steps of a phase.
@@ -30,9 +30,8 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Vec<StepItem> {
         fields.problems.push(Finding::error("too-many-steps", beyond.span, message));
     }
     let items = items.iter().take(STEPS_MAX);
-    let steps: Vec<StepRead> = items.filter_map(|item| read_step(fields, item)).collect();
-    judge(&steps, fields.problems);
-    steps.into_iter().map(|step| step.item).collect()
+    let reads: Vec<StepRead> = items.filter_map(|item| read_step(fields, item)).collect();
+    judge(reads, fields.problems)
 }
 
 fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepRead> {
@@ -45,10 +44,12 @@ fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepRead
                 name: fields.text("name"),
                 description: fields.text_or_blank("description"),
                 depends_on: depends_on.iter().map(|named| named.text.clone()).collect(),
-                files: fields.texts("files").unwrap_or_default(),
+                files: read_files(fields),
+                more: read_more(fields),
             },
             id,
             depends_on,
+            span: item.span,
         }
     })?;
     if step.id.is_none() {
@@ -58,49 +59,77 @@ fn read_step<'d>(fields: &mut Fields<'d, '_>, item: &'d Node) -> Option<StepRead
     Some(step)
 }
 
-fn judge(steps: &[StepRead], problems: &mut Problems) {
-    let mut ids = BTreeSet::new();
-    for id in steps.iter().filter_map(|step| step.id.as_ref()) {
-        if !ids.insert(id.text.as_str()) {
-            let message = format!("another step is called {}", quoted(&id.text));
-            problems.push(Finding::error("duplicate-id", id.at, message));
-        }
+fn read_files(fields: &mut Fields<'_, '_>) -> StepFiles {
+    let is_map = fields.take("files").is_some_and(|it| matches!(it.value.value, Value::Map(_)));
+    if !is_map {
+        return StepFiles { create: Vec::new(), change: fields.texts("files").unwrap_or_default() };
     }
-    for wanted in steps.iter().flat_map(|step| &step.depends_on) {
-        if !ids.contains(wanted.text.as_str()) {
-            let message = format!("no step is called {}", quoted(&wanted.text));
-            let finding = Finding::error("unknown-step", wanted.at, message);
-            problems.push(finding.did_you_mean(closest(&wanted.text, ids.iter().copied())));
-        }
-    }
-    tell_circle(steps, problems);
+    let said = fields.within("files", |fields| StepFiles {
+        create: fields.texts("create").unwrap_or_default(),
+        change: fields.texts("change").unwrap_or_default(),
+    });
+    said.unwrap_or_default()
 }
 
-/// Reports cycles: what remains after repeatedly removing steps that depend on nothing left.
-fn tell_circle(steps: &[StepRead], problems: &mut Problems) {
-    let mut left: BTreeMap<&str, &StepRead> =
-        steps.iter().map(|step| (step.item.id.as_str(), step)).collect();
-    loop {
-        let before = left.len();
-        let waits = |step: &StepRead| {
-            step.depends_on.iter().any(|wanted| left.contains_key(wanted.text.as_str()))
+/// Every further field. One that is nearly a field of steps is left to be told as unknown.
+fn read_more(fields: &mut Fields<'_, '_>) -> BTreeMap<String, Json> {
+    let others = fields.others();
+    let meant = |field: &&Field| field.name != "<<" && nearly(&field.name).is_none();
+    let mut more = BTreeMap::new();
+    for field in others.into_iter().filter(meant) {
+        fields.pass(field);
+        more.insert(field.name.clone(), json(&field.value));
+    }
+    more
+}
+
+/// A value of a file as a worker reads it. The depth is that of the file, which is bounded.
+fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Scalar(text) => Json::String(text.clone()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(fields) => fields.iter().map(|it| (it.name.clone(), json(&it.value))).collect(),
+    }
+}
+
+fn judge(reads: Vec<StepRead>, problems: &mut Problems) -> Vec<StepItem> {
+    let (mut items, mut places) = (Vec::new(), Vec::new());
+    for StepRead { item, id, depends_on, span } in reads {
+        let depends: Vec<Span> = depends_on.iter().map(|named| named.at).collect();
+        places.push((id.map(|id| id.at), depends, span));
+        items.push(item);
+    }
+    for fault in faults(&items, &|_| false) {
+        let at = match fault.at {
+            // A missing id was told as such.
+            At::Step(index) if fault.code == "bad-id" => places[index].0,
+            At::Step(index) => Some(places[index].0.unwrap_or(places[index].2)),
+            At::Depends(index, nth) => places[index].1.get(nth).copied(),
         };
-        let free: Vec<&str> =
-            left.iter().filter(|(_, step)| !waits(step)).map(|(id, _)| *id).collect();
-        for id in free {
-            left.remove(id);
-        }
-        // Nothing more can be removed: what is left waits for itself.
-        if left.len() == before {
-            break;
+        if let Some(at) = at {
+            let finding = Finding::error(fault.code, at, fault.message);
+            problems.push(finding.did_you_mean(fault.meant.as_deref()));
         }
     }
-    // Told once, at the first of them: the others are the same circle, or wait for it.
-    let first = steps.iter().find(|step| left.contains_key(step.item.id.as_str()));
-    let Some(at) = first.and_then(|step| step.depends_on.first()).map(|wanted| wanted.at) else {
-        return;
+    items
+}
+
+/// Reports a path that does not lead to something below the project. Returns true if it did.
+pub(super) fn tell_bad_path(path: &Named, problems: &mut Problems) -> bool {
+    let text = path.text.as_str();
+    let leads_up = text.split('/').any(|name| name == "..");
+    let why = if text.starts_with(['/', '~', '$']) || text.contains('\\') {
+        "must be relative to the project"
+    } else if leads_up {
+        "leads out of the project"
+    } else if text.chars().any(char::is_control) {
+        "contains a control character"
+    } else if text.split('/').find(|name| !["", "."].contains(name)) == Some(".chronicle") {
+        "is Chronicle's own record of runs"
+    } else {
+        return false;
     };
-    let names: Vec<String> = left.keys().take(5).map(|id| quoted(id)).collect();
-    let message = format!("steps that wait for each other never begin: {}", names.join(", "));
-    problems.push(Finding::error("step-circle", at, message));
+    problems.push(Finding::error("bad-path", path.at, format!("{} {why}", quoted(text))));
+    true
 }

@@ -32,20 +32,25 @@ pub fn unsupported(workflow: &Workflow) -> Vec<Unsupported> {
 
 fn of_phase(phase: &Phase) -> impl Iterator<Item = Unsupported> {
     let id = phase.id.clone();
+    let has_folders = matches!(phase.run, PhaseKind::Pool | PhaseKind::Race);
+    let is_isolated = phase.isolation == Isolation::Worktree && !has_folders;
     let found = [
         kind(phase.run),
         promise("extra_skills", !phase.extra_skills.is_empty()),
-        value("isolation", "isolation: worktree", phase.isolation == Isolation::Worktree),
-        value("produces", "produces: steps", phase.produces.is_some()),
+        value("isolation", "isolation: worktree", is_isolated),
     ];
     found.into_iter().flatten().map(move |found| Unsupported { phase: Some(id.clone()), ..found })
 }
 
 fn kind(run: PhaseKind) -> Option<Unsupported> {
     match run {
-        PhaseKind::Worker | PhaseKind::Command | PhaseKind::Workflow | PhaseKind::Human => None,
+        PhaseKind::Worker
+        | PhaseKind::Command
+        | PhaseKind::Workflow
+        | PhaseKind::Human
+        | PhaseKind::Pool
+        | PhaseKind::Race => None,
         PhaseKind::Inline => value("run", "run: inline", true),
-        PhaseKind::Pool => value("run", "run: pool", true),
     }
 }
 

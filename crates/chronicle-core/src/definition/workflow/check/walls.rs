@@ -80,7 +80,10 @@ pub(crate) fn follow_tools(workflow: &mut Workflow) {
         return;
     }
     for phase in &mut workflow.phases {
-        let is_worker = matches!(phase.run, PhaseKind::Worker | PhaseKind::Inline);
+        let is_worker = matches!(
+            phase.run,
+            PhaseKind::Worker | PhaseKind::Inline | PhaseKind::Pool | PhaseKind::Race
+        );
         let only_reads = is_worker && phase.tools.changes_nothing();
         if only_reads && phase.walls.files.is_none() {
             phase.walls.files = Some(WallFiles::Read);

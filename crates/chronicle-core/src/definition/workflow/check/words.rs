@@ -3,6 +3,7 @@
 use super::super::draft::{Draft, Span};
 use super::super::fill::VERIFY;
 use super::super::model::{Phase, Text, Workflow};
+use super::super::pool::Judge;
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use crate::base::ids::PhaseId;
@@ -45,6 +46,10 @@ fn of_phase(phase: &Phase, draft: &Draft, problems: &mut Problems) {
     of_commands(&phase.commands, Some(VERIFY), place("commands"), problems);
     of_commands(&phase.verify, Some(VERIFY), place("verify"), problems);
     of_commands(&phase.cleanup, None, place("cleanup"), problems);
+    of_commands(&phase.worktree.setup, None, place("worktree"), problems);
+    if let Some(Judge::Commands(commands)) = &phase.judge {
+        of_commands(commands, Some(VERIFY), place("judge"), problems);
+    }
 }
 
 fn unknown(word: &str, known: &[&str], at: Span) -> Finding {

@@ -7,6 +7,7 @@
 
 mod idle;
 mod phase;
+mod pool;
 mod reference;
 mod schema;
 mod walls;
@@ -96,10 +97,51 @@ pub(crate) enum Kind {
     Map(&'static Shape),
     /// A whole number above 0, or a map.
     PositiveOr(&'static Shape),
-    /// A list of maps.
-    List(&'static Shape),
+    /// A list of maps that may have any further fields.
+    Open(&'static Shape),
+    /// A list of names or of maps.
+    ListOr(&'static Shape),
+    /// A text, or a map.
+    TextOr(&'static Shape),
+    /// A text, a list of texts, or a map.
+    TextsOr(&'static Shape),
+    /// One of some words, or a map.
+    ChoiceOr(&'static [&'static str], &'static Shape),
     /// Phases, as a list or as a map.
     Phases,
+}
+
+impl Kind {
+    /// The map that it may be or consist of.
+    pub(crate) fn inside(&self) -> Option<&'static Shape> {
+        match self {
+            Self::Map(shape)
+            | Self::PositiveOr(shape)
+            | Self::Open(shape)
+            | Self::ListOr(shape)
+            | Self::TextOr(shape)
+            | Self::TextsOr(shape)
+            | Self::ChoiceOr(_, shape)
+            | Self::EnvOr(shape) => Some(shape),
+            Self::Text
+            | Self::Free
+            | Self::Texts
+            | Self::Pairs
+            | Self::Env
+            | Self::EnvNames
+            | Self::TextsNot(_)
+            | Self::Choices(_)
+            | Self::Flag
+            | Self::Count
+            | Self::Positive
+            | Self::UpTo(_)
+            | Self::Decimal
+            | Self::Duration
+            | Self::DurationOrNone
+            | Self::Choice(_)
+            | Self::Phases => None,
+        }
+    }
 }
 
 /// A field that has one name.
@@ -438,7 +480,7 @@ pub(crate) const GUARDS: Shape = Shape {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, PHASE, Shape, WORKFLOW};
+    use super::{PHASE, Shape, WORKFLOW};
 
     /// Every map of the format, once each.
     fn shapes() -> Vec<&'static Shape> {
@@ -447,7 +489,7 @@ mod tests {
         while let Some(shape) = all.get(index) {
             index += 1;
             for field in shape.fields {
-                if let Kind::Map(inner) | Kind::PositiveOr(inner) | Kind::List(inner) = field.kind
+                if let Some(inner) = field.kind.inside()
                     && all.iter().all(|known| known.name != inner.name)
                 {
                     all.push(inner);

@@ -1,5 +1,6 @@
 //! The fields of a phase.
 
+use super::pool::{JUDGE, MERGE, ORDERS, RACER, STEP, WORKTREE};
 use super::{BUDGET, ENV, FieldInfo, Kind, LIMITS, Shape, WALLS, field};
 use crate::definition::workflow::THINKING;
 
@@ -26,9 +27,9 @@ const PHASE_FIELDS: &[FieldInfo] = &[
     ),
     field(
         &["run"],
-        Kind::Choice(&["worker", "inline", "command", "pool", "workflow", "human"]),
+        Kind::Choice(&["worker", "inline", "command", "pool", "race", "workflow", "human"]),
         "worker",
-        "Who does it: a fresh agent, the host's own session, shell commands, steps in parallel, another workflow, or a person. `commands` implies `command`, `workflow` implies `workflow`.",
+        "Who does it: a fresh agent, the host's own session, shell commands, steps in parallel, several agents that do the same, another workflow, or a person. `commands` implies `command`, `workflow` implies `workflow`.",
     ),
     field(
         &["persona"],
@@ -132,8 +133,8 @@ const PHASE_FIELDS: &[FieldInfo] = &[
     field(
         &["isolation"],
         Kind::Choice(&["shared", "worktree"]),
-        "shared",
-        "Whose files it works on: the project's, or a work tree of its own.",
+        "`worktree` for races and for pools with several slots, otherwise `shared`",
+        "Whose files it works on: the project's, or a work tree of its own. Steps at the same time cannot share files: nobody could tell who wrote what.",
     ),
     field(
         &["session"],
@@ -145,9 +146,14 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["produces"],
         Kind::Choice(&["steps"]),
         "",
-        "`steps` when the worker plans the steps of a pool.",
+        "`steps` when the worker plans the steps of a pool that follows.",
     ),
-    field(&["commands"], Kind::Texts, "", "What `run: command` runs, in order, in a shell."),
+    field(
+        &["commands"],
+        Kind::Texts,
+        "",
+        "What `run: command` runs, in order, in a shell. In a pool, what each step runs in place of an agent.",
+    ),
     field(
         &["once"],
         Kind::Flag,
@@ -158,11 +164,51 @@ const PHASE_FIELDS: &[FieldInfo] = &[
         &["workflow", "subworkflow"],
         Kind::Text,
         "",
-        "The workflow inside: of `run: workflow`, or of a pool's steps.",
+        "The workflow inside: of `run: workflow`, or of each step of a pool. Without it, one worker does a step, as the pool's own fields say.",
     ),
-    field(&["steps"], Kind::List(&STEP), "", "A pool's steps."),
-    field(&["slots"], Kind::Positive, "", "How many steps of a pool are worked on at once."),
-    field(&["merge"], Kind::Text, "", "How a pool's work comes together."),
+    field(
+        &["steps"],
+        Kind::Open(&STEP),
+        "",
+        "A pool's steps. Without `steps` and `steps_from`, a phase before the pool must plan them (`produces: steps`).",
+    ),
+    field(
+        &["steps_from"],
+        Kind::Text,
+        "",
+        "A JSON file of the project with a pool's steps, which an earlier phase wrote.",
+    ),
+    field(&["slots"], Kind::UpTo(64), "3", "How many steps of a pool are worked on at once."),
+    field(
+        &["merge"],
+        Kind::ChoiceOr(ORDERS, &MERGE),
+        "completion",
+        "How a pool's work comes together.",
+    ),
+    field(
+        &["worktree"],
+        Kind::Map(&WORKTREE),
+        "",
+        "How work trees are made ready. Only with `isolation: worktree`.",
+    ),
+    field(
+        &["pause_between"],
+        Kind::Flag,
+        "false",
+        "Whether a pool rests after each step until a person lets it continue.",
+    ),
+    field(
+        &["workers"],
+        Kind::ListOr(&RACER),
+        "",
+        "Who takes part in a race, from 2 to 16. A plain name is an agent.",
+    ),
+    field(
+        &["judge"],
+        Kind::TextOr(&JUDGE),
+        "person",
+        "Who chooses among the results of a race: a worker phase of this workflow, commands, or a `person`.",
+    ),
 ];
 
 /// Which tools a worker may call.
@@ -189,19 +235,5 @@ pub(super) const TOOLS: Shape = Shape {
             "bound",
             "Whether the list holds for the worker's sub-agents too. In pi-workflows' folders it does not.",
         ),
-    ],
-};
-
-/// One step of a pool.
-const STEP: Shape = Shape {
-    name: "step",
-    owner: "a step",
-    about: "One item of work of a pool.",
-    fields: &[
-        field(&["id"], Kind::Text, "", "Its name in the pool."),
-        field(&["name"], Kind::Text, "", "What people read."),
-        field(&["description"], Kind::Free, "", "What is to be done."),
-        field(&["depends_on"], Kind::Texts, "", "Steps that must be complete first."),
-        field(&["files"], Kind::Texts, "", "Files that it is about."),
     ],
 };

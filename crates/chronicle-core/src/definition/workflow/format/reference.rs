@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FieldInfo, Kind, PHASE, Shape, WORKFLOW};
+use super::{Kind, PHASE, Shape, WORKFLOW};
 
 const HEAD: &str = "\
 # Workflow files
@@ -53,7 +53,7 @@ pub fn reference() -> String {
     while let Some(shape) = waiting.get(index).copied() {
         index += 1;
         table(shape, &mut page);
-        for inner in shape.fields.iter().filter_map(inside) {
+        for inner in shape.fields.iter().filter_map(|field| field.kind.inside()) {
             // A map that several fields share is described once.
             if waiting.iter().all(|known| known.name != inner.name) {
                 waiting.push(inner);
@@ -61,15 +61,6 @@ pub fn reference() -> String {
         }
     }
     page + WORDS
-}
-
-fn inside(field: &FieldInfo) -> Option<&'static Shape> {
-    if let Kind::Map(shape) | Kind::PositiveOr(shape) | Kind::List(shape) | Kind::EnvOr(shape) =
-        field.kind
-    {
-        return Some(shape);
-    }
-    None
 }
 
 fn table(shape: &Shape, page: &mut String) {
@@ -99,7 +90,11 @@ fn kind(of: &Kind) -> String {
         Kind::Map(shape) => format!("[{0}](#{0})", shape.name),
         Kind::EnvOr(shape) => format!("map of texts, or [{0}](#{0})", shape.name),
         Kind::PositiveOr(shape) => format!("number, or [{0}](#{0})", shape.name),
-        Kind::List(shape) => format!("list of [{0}](#{0})", shape.name),
+        Kind::Open(shape) => format!("list of [{0}](#{0})", shape.name),
+        Kind::ListOr(shape) => format!("list of names or of [{0}](#{0})", shape.name),
+        Kind::TextOr(shape) => format!("text, or [{0}](#{0})", shape.name),
+        Kind::TextsOr(shape) => format!("text or list, or [{0}](#{0})", shape.name),
+        Kind::ChoiceOr(words, shape) => format!("{}, or [{1}](#{1})", in_code(words), shape.name),
         Kind::Phases => "list or map of [phase](#phase)".to_owned(),
     }
 }

@@ -56,8 +56,13 @@ fn nothing_idle(idle: &Idle) -> Value {
         .flat_map(|name| only(&LIMITS, name, &[Value::Null, json!("none")]))
         .collect();
     absent.insert("limits".to_owned(), json!({ "properties": limits }));
-    let mut is_it =
-        vec![json!({ "required": ["run"], "properties": { "run": { "const": idle.run } } })];
+    let run = json!({ "required": ["run"], "properties": { "run": { "const": idle.run } } });
+    let besides: Vec<Value> = idle.beside.iter().map(|field| said(field)).collect();
+    let mut is_it = if besides.is_empty() {
+        vec![run]
+    } else {
+        vec![json!({ "allOf": [run, { "anyOf": besides }] })]
+    };
     // Of two fields that imply a kind, `commands` counts.
     let stronger = if idle.run == "command" { vec!["run"] } else { vec!["run", "commands"] };
     let stronger: Vec<Value> = stronger.iter().map(|it| said(it)).collect();
@@ -189,7 +194,21 @@ fn kind(of: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::PositiveOr(inner) => {
             json!({ "anyOf": [number("integer", "minimum", 1), define(inner, definitions)] })
         }
-        Kind::List(inner) => json!({ "type": "array", "items": define(inner, definitions) }),
+        Kind::Open(inner) => {
+            let items = define(inner, definitions);
+            definitions[inner.name]["additionalProperties"] = json!(true);
+            json!({ "type": "array", "items": items })
+        }
+        Kind::ListOr(inner) => {
+            json!({ "type": "array", "items": { "anyOf": [text, define(inner, definitions)] } })
+        }
+        Kind::TextOr(inner) => json!({ "anyOf": [text, define(inner, definitions)] }),
+        Kind::TextsOr(inner) => json!({
+            "anyOf": [text, { "type": "array", "items": text }, define(inner, definitions)],
+        }),
+        Kind::ChoiceOr(words, inner) => {
+            json!({ "anyOf": [{ "enum": words }, define(inner, definitions)] })
+        }
         Kind::Phases => phases(definitions),
     }
 }

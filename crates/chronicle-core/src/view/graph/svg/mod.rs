@@ -205,7 +205,7 @@ fn colour(kind: PhaseKind) -> &'static str {
     match kind {
         PhaseKind::Worker | PhaseKind::Inline => "worker",
         PhaseKind::Command => "command",
-        PhaseKind::Pool | PhaseKind::Workflow => "workflow",
+        PhaseKind::Pool | PhaseKind::Race | PhaseKind::Workflow => "workflow",
         PhaseKind::Human => "human",
     }
 }

@@ -1,0 +1,267 @@
+//! What people say to pools and their steps, at every stage.
+
+use chronicle_core::base::ids::Place;
+use chronicle_core::event::Event;
+use chronicle_core::event::input::{Answer, Command};
+use chronicle_core::state::Status;
+use expect_test::expect;
+
+use crate::decide::check;
+use crate::decide_pools::{ALL, POOL, give_up, retry, skip, stands, turns, until};
+use crate::world::{Order, World, person};
+
+fn refusal(answer: Answer) -> String {
+    let Answer::Refused(why) = answer else { panic!("{answer:?}") };
+    why
+}
+
+#[test]
+fn what_steps_left_is_put_away_in_their_folders_whoever_ends_them() {
+    let workflow = POOL.replace("  ship: {}", "  ship: {}\ncleanup: [rm]");
+    for command in [
+        give_up("build/a"),
+        Command::Go { place: Place::new("ship"), note: String::new() },
+        Command::Cancel { reason: String::new() },
+    ] {
+        let mut world = turns(&workflow, &format!("{ALL}\nat build: skip"));
+        until(&mut world, |state| state.live.len() == 2);
+        world.step(&person(command.clone()));
+        let world = world.play();
+        let of_a = |event: &&Event| {
+            matches!(event, Event::AttemptStarted(it)
+            if it.chore.is_some() && it.place == Place::new("build/a/work") && it.folder.number() == Some(1))
+        };
+        let events = world.lines.iter().flat_map(|line| &line.events);
+        assert_eq!(events.filter(of_a).count(), 1, "{command:?}: {}", world.told());
+        assert!(world.state.is_over(), "{command:?}: {}", world.told());
+    }
+}
+
+#[test]
+fn a_rejected_pool_asks_which_steps_are_done_again() {
+    let workflow = POOL.replace("next: [ship]}", "approval: after, next: [ship]}");
+    let mut world = World::started(&workflow, &format!("{ALL}\ng1: reject not b\ng3: approve"));
+    until(&mut world, |state| state.gates.iter().count() == 2);
+    let world_before = world.told();
+    world.step(&person(retry("build/b")));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Done, "{world_before}{}", world.told());
+    let merged = world.lines.iter().flat_map(|line| &line.events);
+    let merged = merged.filter(|event| matches!(event, Event::MergeBegan(_))).count();
+    assert_eq!(merged, 4, "{}", world.told());
+}
+
+#[test]
+fn what_a_person_says_to_a_step_reaches_its_next_worker() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    world.step(&person(Command::Pause { reason: String::new() }));
+    let mut world = world.play();
+    let note =
+        |place: &str| Command::Note { place: Some(Place::new(place)), text: "mind x".to_owned() };
+    world.step(&person(note("build/a/work")));
+    world.step(&person(Command::Resume));
+    let told = world.lines.iter().zip(&world.bodies).rev().find(|(line, _)| {
+        line.events.iter().any(|event| {
+            matches!(event, Event::AttemptStarted(it)
+            if it.place == Place::new("build/a/work"))
+        })
+    });
+    assert!(told.unwrap().1.iter().any(|text| text.contains("mind x")));
+}
+
+/// Whatever a person wants of a step at any line, the run gets on with the others.
+#[test]
+fn a_step_is_tried_again_skipped_or_given_up_at_every_stage() {
+    let workflow = POOL.replace("slots: 2", "slots: 2, merge: {verify: true}, verify: [t]");
+    let script = format!(
+        "{ALL}\nbuild/b~plan: conflict x.rs; clean\nat build/b: answer resolved\nat build: skip"
+    );
+    let whole = World::started(&workflow, &script).play();
+    assert_eq!(whole.state.status(), Status::Done, "{}", whole.told());
+    let mut accepted = 0;
+    for cut in 1..whole.lines.len() {
+        for command in [retry("build/b"), skip("build/b"), give_up("build/b")] {
+            let mut world = whole.killed_after(cut).recovered();
+            let answer = world.step(&person(command.clone()));
+            accepted += usize::from(matches!(answer, Answer::Accepted(_)));
+            let world = world.play();
+            assert_eq!(world.state.status(), Status::Done, "{cut} {command:?}: {}", world.told());
+        }
+    }
+    assert!(accepted > 40, "{accepted}");
+}
+
+/// Paused at any line nothing begins, and it ends the same afterwards; cancelled, a merge that is being written is finished.
+#[test]
+fn a_run_is_paused_and_cancelled_at_every_stage() {
+    let script = format!("{ALL}\nbuild/b~plan: conflict x.rs; clean\nat build/b: answer resolved");
+    let whole = World::started(POOL, &script).play();
+    for cut in 1..whole.lines.len() {
+        let mut world = whole.killed_after(cut).recovered();
+        if world.state.is_over() {
+            continue;
+        }
+        let mut cancelled = world.clone();
+        world.step(&person(Command::Pause { reason: String::new() }));
+        let before = world.state.attempts.len();
+        let mut world = world.play();
+        assert_eq!(world.state.attempts.len(), before, "{}", world.told());
+        assert!(!world.state.is_writing(), "{}", world.told());
+        world.step(&person(Command::Resume));
+        let world = world.play();
+        assert_eq!(world.state.status(), Status::Done, "{cut}: {}", world.told());
+        cancelled.step(&person(Command::Cancel { reason: String::new() }));
+        let cancelled = cancelled.play();
+        assert_eq!(cancelled.state.status(), Status::Cancelled, "{cut}: {}", cancelled.told());
+        assert!(!cancelled.state.is_writing() && cancelled.state.live.is_empty());
+    }
+}
+
+#[test]
+fn go_leads_out_of_a_pool_and_back_into_a_fresh_one() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    let go = |place: &str| Command::Go { place: Place::new(place), note: String::new() };
+    world.step(&person(go("ship")));
+    until(&mut world, |state| state.frames.len() == 1 && state.live.len() == 1);
+    stands(
+        &world,
+        expect![[r#"
+            build/a: given up
+            build/b: given up
+            build/c: given up
+        "#]],
+    );
+    world.step(&person(go("build")));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Done, "{}", world.told());
+    assert!(world.state.works.is_empty());
+    assert_eq!(world.state.folders, 5);
+}
+
+#[test]
+fn a_position_inside_a_pool_is_the_pool_itself() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    let carried = world.state.carried();
+    assert_eq!((carried.frames.len(), carried.frames[0].inside), (1, false));
+    let back = world.rewind(1);
+    assert!(refusal(world.step(&person(back.clone()))).contains("pause the run first"));
+    world.step(&person(Command::Pause { reason: String::new() }));
+    let mut world = world.play();
+    world.step(&person(back));
+    world.step(&person(Command::Resume));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Done, "{}", world.told());
+    assert_eq!(world.state.folders, 5, "{}", world.told());
+}
+
+#[test]
+fn a_step_reads_what_it_builds_on_and_all_is_joined_in_the_order_of_the_plan() {
+    let script = "build/a/work: tool x; snap of a; go done\nbuild/b/work: snap of b; go done\n\
+                  build/c/work: tool y; snap of c; go done\nship: go done";
+    let mut world = World::started(POOL, script);
+    world.order = Order::Reversed;
+    until(&mut world, |state| {
+        state.live_attempts().any(|it| it.intent.place == Place::new("build/c/work"))
+    });
+    let read = world.state.snapshot_at(&Place::new("build/c/work").frame());
+    assert_eq!(read.findings, ["of a"]);
+    let world = world.play();
+    assert_eq!(world.state.snapshot.findings, ["of a", "of b", "of c"]);
+}
+
+#[test]
+fn people_are_asked_between_steps() {
+    let workflow = POOL.replace("slots: 2", "slots: 2, pause_between: true");
+    let script = format!("{ALL}\nat build/b: approve\nat build/c: reject not now\nat build: skip");
+    check(
+        &workflow,
+        &script,
+        expect![[r#"
+            run started: `Pool` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              pool `build` entered
+              `build` has 3 steps: `a`, `b`, `c`
+              `build/a` works in slot 1, in work folder 1
+              g1 waits at `build/b` for approval: may step `build/b` begin?
+            work folder 1 made
+              workflow `main.build` entered
+              phase `build/a/work` entered
+              a1 started at `build/a/work` (scripted)
+            a1 leaves for `done`: "did it"
+            a1 ended
+              `build/a/work` done, workflow complete
+              the workflow in `build/a` ended
+              the work of `build/a` is being merged
+            merging 0 files of folder 1
+            the work in folder 1 is merged
+            g1 approved by ann
+              `build/b` works in slot 1, in work folder 2
+              g2 waits at `build/c` for approval: may step `build/c` begin?
+            work folder 2 made
+              workflow `main.build` entered
+              phase `build/b/work` entered
+              a2 started at `build/b/work` (scripted)
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `build/b/work` done, workflow complete
+              the workflow in `build/b` ended
+              the work of `build/b` is being merged
+            merging 0 files of folder 2
+            the work in folder 2 is merged
+            g2 rejected by ann: "not now"
+              step `build/c` is given up, and its work is not merged: not now
+              g3 waits at `build` for intervention: not all steps of `build` are done, 1 of 3 are open: `c` was given up
+            g3 answered with `skip` by ann
+              `build` left for `ship` (skipped)
+              phase `ship` entered
+              a3 started at `ship` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `ship` done, workflow complete
+              the workflow ended
+              run done
+            work folder 1 removed
+            work folder 2 removed
+        "#]],
+    );
+}
+
+/// A step is called by its place; a typing mistake is told with what there is, and a note without a place is for nobody in particular.
+#[test]
+fn steps_that_are_not_there_are_named() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    let note = |place: Option<&str>| Command::Note {
+        place: place.map(Place::new),
+        text: "mind x".to_owned(),
+    };
+    let go = |place: &str| Command::Go { place: Place::new(place), note: String::new() };
+    let commands = [
+        note(None),
+        note(Some("build/typo")),
+        go("build/a"),
+        go("build/typo/work"),
+        go("build/a/typo"),
+        retry("build/typo"),
+        retry("build/a/work"),
+        skip("build/typo/work"),
+    ];
+    let told: Vec<String> = commands.map(|command| refusal(world.step(&person(command)))).into();
+    expect![[r"
+        2 steps are open, say which one is meant with `--place`, such as `build/a`
+        there is no step `build/typo`; there are `build/a`, `build/b`, `build/c`
+        `build/a` is a step: `retry build/a` begins it again, `skip build/a` counts it as done, and `cancel build/a` gives it up
+        there is no step `build/typo/work`; there are `build/a`, `build/b`, `build/c`
+        workflow `build` has no phase `typo`; it has `work`
+        there is no step `build/typo`; there are `build/a`, `build/b`, `build/c`
+        `build/a/work` does not wait for a person
+        there is no step `build/typo/work`; there are `build/a`, `build/b`, `build/c`
+    "]]
+    .assert_eq(&(told.join("\n") + "\n"));
+    let answer = world.step(&person(note(Some("build/a"))));
+    assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+}

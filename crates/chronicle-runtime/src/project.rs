@@ -288,6 +288,15 @@ impl RunFolder {
         (!tree.is_empty()).then(|| (TreeId::new(tree), plain))
     }
 
+    /// When a work folder was whole: what was written in it later is somebody's work.
+    pub(crate) fn made_at(&self, number: u32) -> Option<Millis> {
+        let path = self.works()?.join(format!("w{number}")).join(MADE);
+        let at = std::fs::symlink_metadata(path).ok()?.modified().ok()?;
+        let since = at.duration_since(std::time::UNIX_EPOCH).ok()?;
+        // What was brought in the same moment was there before.
+        u64::try_from(since.as_millis()).ok().map(|ms| Millis(ms.saturating_add(1)))
+    }
+
     /// Cookies of its attempts' processes.
     pub(crate) fn cookies(&self) -> Cookies {
         Cookies::of(&self.path, &self.id)

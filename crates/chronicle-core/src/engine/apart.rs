@@ -38,6 +38,8 @@ pub(super) fn asks(state: &State) -> Option<Event> {
     let merging = apart.merging.as_ref()?;
     let answers: &[&str] = match merging.at {
         MergeStage::Stuck => &[AGAIN, DROP],
+        // No tree has what the run wrote there.
+        MergeStage::Conflict if merging.has_unrecorded() => &[RESOLVED, OURS, DROP],
         MergeStage::Conflict => &[RESOLVED, OURS, THEIRS, DROP],
         MergeStage::Planning
         | MergeStage::Filling

@@ -64,6 +64,10 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         End::StoppedBy(StopCause::Tool) if tool_stops(state, frame) >= TOOL_STOPS_MAX => {
             edge_or_person(state, frame, phase, broken, "stuck", end)
         }
+        // What failed because its folder was gone is tried in the one that was made again.
+        End::CommandFailed { .. } if may_redo(frame, phase) => {
+            attempt(state, frame, Why::Lacking { missing: words::work_is_gone().to_owned() })
+        }
         End::CommandFailed { .. } => mend_command(state, frame, phase, broken),
         End::Crashed(crash) => mend_crash(state, frame, phase, broken, crash),
         // Our own decisions never lead here with the last three. A ledger that says so leads to another try, not to success.
@@ -74,6 +78,11 @@ pub(super) fn mend(state: &State, frame: &Frame, id: AttemptId, end: &End) -> Ev
         | End::BrokeOff
         | End::CommandsDone => again(state, frame, phase, broken, end),
     }
+}
+
+/// True if the folder of the work was removed under it, and it may be sent back for that once more.
+fn may_redo(frame: &Frame, phase: &Phase) -> bool {
+    frame.evidence.lost && frame.worker.counters.lacking < phase.limits.nudges
 }
 
 /// How many attempts of this visit were stopped because a tool call was open for too long. Progress does not reset it.
@@ -130,6 +139,7 @@ fn mend_crash(
         CrashClass::Overload | CrashClass::Unreachable if may_wait => {
             wait(state, frame, broken, crash)
         }
+        CrashClass::Refused if may_redo(frame, phase) => again(state, frame, phase, broken, &end),
         // Trying again cannot help: the program is missing, rejects the request or lets nobody judge its tools, nobody is signed in,
         // or all waits are used up.
         CrashClass::CannotStart

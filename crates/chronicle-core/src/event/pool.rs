@@ -258,6 +258,9 @@ pub struct ConflictFile {
     pub path: String,
     /// What is wrong, in a few words.
     pub what: String,
+    /// True if its content is in no tree, so that no side of it can be taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unrecorded: bool,
 }
 
 /// Files of a merge were written: the result into the project, or marks into the step's folder.

@@ -13,7 +13,22 @@ use super::template::Stand;
 const NOT_DONE: &str = "Your turn ended without a leaving signal, so this phase is not done. \
     Go on where you were; when the work is done, send the signal.";
 
+/// For whoever goes on, or begins afresh, after files of the phase were lost.
+const LOST: &str = "The folder of this phase was removed meanwhile. It is made again as it was before the last attempt: \
+    what that attempt changed is gone, so do that work again.";
+
 pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
+    let frame = state.frames.get(&attempt.intent.place.frame());
+    let said = reason(why, state, attempt, stand);
+    match why {
+        // That is the reason itself.
+        Why::Lacking { .. } => said,
+        _ if frame.is_some_and(|frame| frame.evidence.lost) => format!("{said}\n\n{LOST}"),
+        _ => said,
+    }
+}
+
+fn reason(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
     match why {
         Why::First => first(state, attempt),
         Why::Nudge { .. } | Why::Again { .. } => reminder(state, attempt, stand),

@@ -8,14 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::work::FolderStage;
 use super::{Facts, Impossible, MergeStage, Merging};
-use crate::base::ids::{Cause, GateId, TreeId};
+use crate::base::ids::{AttemptId, Cause, FolderId, GateId, TreeId};
 use crate::event::apart::RunMergeBegan;
 use crate::event::pool::{FolderMade, MergePlanned, MergeWritten};
+use crate::event::trees::Moment;
 use crate::event::{GateKind, GateOpened};
 use crate::state::effect::{Action, Effect};
 
 /// Number of the folder of a run that works apart; those of steps count from 1.
 pub const OWN_FOLDER: u32 = 0;
+
+/// What attempts call the folder of that number.
+pub(crate) fn worked_in(folder: u32) -> FolderId {
+    if folder == OWN_FOLDER { FolderId::Project } else { FolderId::Work(folder) }
+}
 
 /// The folder of a run that works apart, and what becomes of its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,6 +194,13 @@ impl Facts {
 
     /// Somebody removed a folder that is still needed. It is made again from the files that were recorded last.
     pub(super) fn lose_folder(&mut self, cause: Cause, folder: u32) {
+        let of = worked_in(folder);
+        let working = self.live_attempts().filter(|attempt| !attempt.awaits_room());
+        let working = working.map(|attempt| attempt.intent.attempt);
+        let working: Vec<AttemptId> = working.chain(self.trees.after.keys().copied()).collect();
+        let there = working.into_iter().filter(|id| self.folder_of(Moment::After(*id)) == of);
+        let there: Vec<AttemptId> = there.collect();
+        self.trees.lose(there);
         if folder == OWN_FOLDER {
             return self.want_own(cause);
         }
@@ -230,7 +243,12 @@ impl Facts {
 
     pub(super) fn plan_own_merge(&mut self, cause: Cause, planned: &MergePlanned) {
         self.change_apart(|apart| {
-            apart.unrecorded.clone_from(&planned.unrecorded);
+            // Where one side wins, the folder is not looked at again.
+            if !planned.unrecorded.is_empty()
+                || apart.merging.as_ref().is_some_and(|it| it.theirs.is_none())
+            {
+                apart.unrecorded.clone_from(&planned.unrecorded);
+            }
             if planned.conflicts == 0 {
                 apart.unmarked = None;
             }

@@ -72,6 +72,9 @@ pub struct Evidence {
     pub unclear: bool,
     /// Files that an agent's tools reported as changed, up to a limit.
     pub files: BTreeSet<String>,
+    /// True if the folder of the work was removed before its files were recorded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 impl Evidence {
@@ -120,6 +123,12 @@ impl Evidence {
         // The tree has spoken. That a tool could have changed files no longer counts.
         (self.changed, self.touched) = (self.changed || differs, false);
         self.unclear |= unclear;
+    }
+
+    /// The files of the work are gone, so nothing that was found out about them counts.
+    pub(crate) fn lose(&mut self) {
+        let changed = self.changed;
+        *self = Self { changed, lost: true, ..Self::default() };
     }
 
     /// Requirements that the record does not show. Until files are recorded, a worker that may have changed some is believed.

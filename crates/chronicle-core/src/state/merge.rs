@@ -43,6 +43,12 @@ pub struct Merging {
     /// Why it could not be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Files that were not as recorded when it was to be written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
+    /// The project's files as they were recorded then: with the same ones it would end in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_with: Option<TreeId>,
     /// True if a worker has tried to resolve the conflict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_tried: bool,
@@ -265,6 +271,8 @@ impl Merging {
             conflicts: 0,
             conflict: Vec::new(),
             error: None,
+            late: Vec::new(),
+            late_with: None,
             is_tried: false,
             is_filled: false,
             is_stale: false,
@@ -304,8 +312,16 @@ impl Merging {
         self.error.clone_from(&written.error);
         match (written.into, &written.error) {
             (_, Some(_)) => self.at = MergeStage::Stuck,
-            // Edited meanwhile: the edit becomes part of the next plan.
-            (FolderId::Project, None) => self.replan(),
+            // Edited meanwhile: the edit becomes part of the next plan. What no recording sees stays in the way.
+            (FolderId::Project, None) => {
+                let is_same = self.late == written.late && self.late_with == self.ours;
+                self.late.clone_from(&written.late);
+                self.late_with.clone_from(&self.ours);
+                self.replan();
+                if is_same {
+                    self.at = MergeStage::Stuck;
+                }
+            }
             (FolderId::Work(_), None) => {
                 let filled = self.ours.clone().map(|ours| (ours, self.conflict.clone()));
                 self.fill();
@@ -323,6 +339,16 @@ impl Merging {
         }
         self.is_filled = true;
         if self.is_stale { self.replan() } else { self.at = MergeStage::Verifying }
+    }
+
+    /// True if what is in the way is not an edit of files that are recorded.
+    pub(crate) fn is_obstructed(&self) -> bool {
+        self.at == MergeStage::Stuck && self.error.is_none() && self.late_with.is_some()
+    }
+
+    /// True if files are in its way that are in no tree: no side of it wins.
+    pub(crate) fn has_unrecorded(&self) -> bool {
+        self.conflict.iter().any(|file| file.is_unrecorded)
     }
 
     /// Begins again with what is there now. Too many rounds ask a person.

@@ -57,6 +57,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use anomaly::{Anomaly, Impossible};
+pub(crate) use apart::worked_in;
 pub use apart::{Apart, OWN_FOLDER, WorkFate};
 pub use attempt::{Answered, Attempt, OpenCall, Unworded};
 pub use evidence::Unmet;

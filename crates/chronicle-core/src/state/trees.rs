@@ -1,6 +1,6 @@
 //! Trees of a run: which are awaited, and which are the base of later comparisons.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ pub struct RunTrees {
     pub known: BTreeMap<AttemptId, TreeId>,
     /// Ended attempts with their places: nothing follows there until the files are recorded.
     pub after: BTreeMap<AttemptId, (Cause, Place)>,
+    /// Attempts under which their folder was removed, until their files would have been recorded.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    lost: BTreeSet<AttemptId>,
 }
 
 /// Trees of one folder.
@@ -228,6 +231,13 @@ impl RunTrees {
         }
     }
 
+    /// A folder is gone: so is what these attempts changed in it.
+    pub(super) fn lose(&mut self, attempts: impl IntoIterator<Item = AttemptId>) {
+        // Nobody begins before the files are recorded.
+        let began = attempts.into_iter().filter(|attempt| !self.before.contains_key(attempt));
+        self.lost.extend(began.collect::<Vec<_>>());
+    }
+
     fn settle(&mut self, moment: Moment) -> Option<Place> {
         match moment {
             Moment::Before(attempt) => {
@@ -295,6 +305,7 @@ impl Facts {
 
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
+        self.settle_lost(recorded.moment, place.as_ref());
         self.leave_out(recorded);
         let folder = self.trees.folder_mut(recorded.folder);
         // What could be recorded now is all right again: an old reason must not stay in `status`.
@@ -345,7 +356,24 @@ impl Facts {
 
     pub(super) fn miss_tree(&mut self, moment: Moment, folder: FolderId, why: &str) {
         // Settled although nothing was recorded: what waits for these files must not wait for ever.
-        self.trees.settle(moment);
+        let place = self.trees.settle(moment);
+        self.settle_lost(moment, place.as_ref());
         self.trees.folder_mut(folder).missed = Some(why.to_owned());
+    }
+
+    /// Work that was lost with its folder is work that its place lacks, until somebody who was told has been there.
+    fn settle_lost(&mut self, moment: Moment, place: Option<&Place>) {
+        let Moment::After(id) = moment else { return };
+        let is_lost = self.trees.lost.remove(&id);
+        // What verifies or puts away leaves no work.
+        let is_work = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_none());
+        let frame = place.and_then(|it| self.frames.get_mut(&it.frame()));
+        let Some(frame) = frame.filter(|_| is_work) else { return };
+        if is_lost {
+            frame.evidence.lose();
+        } else {
+            // Whoever began after the loss was told of it.
+            frame.evidence.lost = false;
+        }
     }
 }

@@ -118,6 +118,18 @@ impl Facts {
         }
     }
 
+    /// Whether a folder that stayed has what nothing else has: its files that are in no tree, by name, or all that was done there, without
+    /// names.
+    pub fn only_in(&self, folder: u32) -> Option<&[String]> {
+        if folder == OWN_FOLDER {
+            let own = self.apart.as_deref().map(|apart| apart.unrecorded.as_slice());
+            return own.filter(|files| !files.is_empty());
+        }
+        let work = self.works.get(&folder)?;
+        let is_all = || self.is_only_there(&work.place, &work.step);
+        (!work.unrecorded.is_empty() || is_all()).then_some(work.unrecorded.as_slice())
+    }
+
     /// The folders of a pool that is left go, unless somebody wants to keep them.
     pub(super) fn leave_folders(&mut self, cause: Cause, place: &Place) {
         let keeps = self.run.as_ref().is_some_and(|run| run.keep_folders);

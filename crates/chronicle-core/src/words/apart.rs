@@ -1,5 +1,6 @@
 //! Words about runs that work apart: their folder, and the merge of the whole run.
 
+use super::pool::{in_conflict, not_merged};
 use super::quote::because;
 use crate::base::ids::GateId;
 use crate::event::apart::RunMergeBegan;
@@ -62,18 +63,9 @@ pub(crate) fn no_own_folder(why: &str) -> String {
 
 /// What a person is asked about the merge of a run.
 pub(crate) fn own_merge_asks(merging: &Merging) -> String {
-    match (merging.at, &merging.error) {
-        (MergeStage::Stuck, Some(error)) => format!(
-            "the work of the run could not be merged: {error}; `again` tries once more, `drop` gives it up"
-        ),
-        (MergeStage::Stuck, None) => {
-            "the work of the run could not be merged, since the same files were edited each time: `again` tries once \
-             more, `drop` gives it up"
-                .to_owned()
-        }
-        _ => "the run and the project changed the same lines: resolve it in the run's own folder and answer `resolved`, or \
-              let one side win with `ours` (the project) or `theirs` (the run), or `drop` the work"
-            .to_owned(),
+    match merging.at {
+        MergeStage::Stuck => not_merged("the work of the run", merging),
+        _ => in_conflict("the work of the run", "the run's own folder", "the run", merging),
     }
 }
 

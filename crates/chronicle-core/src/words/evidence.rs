@@ -23,6 +23,16 @@ pub(crate) fn lack(lack: &Unmet<'_>, project: &str) -> String {
     }
 }
 
+/// Why nothing is recorded of a folder.
+pub(crate) fn folder_gone() -> &'static str {
+    "the folder was removed, with all that was changed in it"
+}
+
+/// What a worker lacks whose folder was removed.
+pub(crate) fn work_is_gone() -> &'static str {
+    "the work itself (the folder was removed under it, and is made again without the changes since the attempt began: do the work again)"
+}
+
 /// Why a worker may not leave yet.
 pub(crate) fn not_proven(phase: &Phase, missing: &[String]) -> String {
     format!(

@@ -45,7 +45,7 @@ pub(crate) use budget::{about_now, asks_for_more, balance, more, no_such_limit, 
 pub use chore::performer;
 pub(crate) use chore::{cannot_verify, stays_unverified, unverified};
 pub(crate) use claims::unproven;
-pub(crate) use evidence::{lack, never_proven, not_proven};
+pub(crate) use evidence::{folder_gone, lack, never_proven, not_proven, work_is_gone};
 pub use fallback::fallback;
 pub(crate) use fallback::{ended, given_up};
 pub use gate::{GateWay, gate_next};

@@ -245,25 +245,55 @@ pub(crate) fn may_begin_step(place: &Place, item: &StepItem) -> String {
 /// What a person is asked about a merge.
 pub(crate) fn merge_asks(place: &Place, merging: &Merging) -> String {
     let folder = merging.folder;
-    match (merging.at, &merging.error) {
-        (MergeStage::Stuck, Some(error)) => {
-            format!(
-                "the work of `{place}` could not be merged: {error}; `again` tries once more, `drop` gives it up"
-            )
-        }
-        (MergeStage::Stuck, None) => format!(
-            "the work of `{place}` could not be merged, since the same files were edited each time: `again` tries \
-             once more, `drop` gives it up"
-        ),
-        (MergeStage::Verifying, _) => format!(
+    match merging.at {
+        MergeStage::Verifying => format!(
             "the work of `{place}` is to be verified before it is merged, and nothing says how: look at work folder \
              {folder}"
         ),
-        _ => format!(
-            "the work of `{place}` and the project changed the same lines: resolve it in work folder {folder} and \
-             answer `resolved`, or let one side win with `ours` (the project) or `theirs` (the step), or `drop` it"
+        MergeStage::Stuck => not_merged(&format!("the work of `{place}`"), merging),
+        _ => in_conflict(
+            &format!("the work of `{place}`"),
+            &format!("work folder {folder}"),
+            "the step",
+            merging,
         ),
     }
+}
+
+/// Why the work of a step or of a run could not be merged, and what to answer.
+pub(super) fn not_merged(work: &str, merging: &Merging) -> String {
+    const WAYS: &str = "`again` tries once more, `drop` gives it up";
+    if let Some(error) = &merging.error {
+        return format!("{work} could not be merged: {error}; {WAYS}");
+    }
+    let late = names(merging.late.iter());
+    if merging.is_obstructed() {
+        let (is, it) = if merging.late.len() == 1 { ("is", "it") } else { ("are", "them") };
+        return format!(
+            "{work} is not merged, and nothing was written: {late} {is} in the way in the project, as a file that git \
+             ignores is, or one that cannot be read. Move {it} away; {WAYS}"
+        );
+    }
+    format!(
+        "{work} could not be merged, since the same files were edited each time: {late}; {WAYS}"
+    )
+}
+
+/// What does not go together, and what to answer.
+pub(super) fn in_conflict(work: &str, folder: &str, side: &str, merging: &Merging) -> String {
+    let large = merging.conflict.iter().filter(|file| file.is_unrecorded);
+    let large = names(large.map(|file| &file.path));
+    if merging.has_unrecorded() {
+        return format!(
+            "{work} has files that cannot be recorded, and so cannot be merged: {large}. With a larger `trees.max_file_mb` in \
+             the settings, or without them in {folder}, answer `resolved`; `ours` merges the rest and keeps that folder, \
+             `drop` gives the work up"
+        );
+    }
+    format!(
+        "{work} and the project do not go together: resolve it in {folder} and answer `resolved`, or let one side win \
+         with `ours` (the project) or `theirs` ({side}), or `drop` it"
+    )
 }
 
 /// The files in conflict, one in a line.

@@ -1,14 +1,15 @@
 //! Runs that work apart: nothing begins before their folder is there, and their work is merged once they are over.
 
-use chronicle_core::base::ids::TreeId;
+use chronicle_core::base::ids::{AttemptId, TreeId};
 use chronicle_core::event::RunStarted;
-use chronicle_core::event::input::{Answer, Command, Report};
+use chronicle_core::event::input::{Answer, AttemptReport, Command, EndSeen, Report};
+use chronicle_core::event::trees::Moment;
 use chronicle_core::state::effect::Action;
 use chronicle_core::state::{State, Status, WorkFate};
 use chronicle_core::view;
 use expect_test::{Expect, expect};
 
-use crate::world::{Order, World, person, report, start, workflows};
+use crate::world::{Order, World, about, person, report, start, workflows};
 
 const ONE: &str = "{name: One, phases: {work: {}}}";
 const WORKS: &str = "work: usage 3; go done\n";
@@ -157,11 +158,11 @@ fn while_a_conflict_waits_nothing_else_is_taken() {
         &world,
         before,
         expect![[r#"
-        ann merges the work of the run into the project
-        the run's own folder and the project are in conflict: `x.rs` (both)
-        the run's own folder has the project's side in it now
-          g1 waits at `done` for a decision on a conflict: the run and the project changed the same lines: resolve it in the run's own folder and answer `resolved`, or let one side win with `ours` (the project) or `theirs` (the run), or `drop` the work
-    "#]],
+            ann merges the work of the run into the project
+            the run's own folder and the project are in conflict: `x.rs` (both)
+            the run's own folder has the project's side in it now
+              g1 waits at `done` for a decision on a conflict: the work of the run and the project do not go together: resolve it in the run's own folder and answer `resolved`, or let one side win with `ours` (the project) or `theirs` (the run), or `drop` it
+        "#]],
     );
     assert_eq!(word(&world.state), "in conflict with the project");
     let view = view::run(&world.state, false).unwrap();
@@ -227,6 +228,80 @@ fn a_folder_that_is_gone_is_made_again_before_anything_else() {
     let due: Vec<Action> = world.state.due().iter().map(|effect| effect.action).collect();
     assert_eq!(due, [Action::MakeFolder(0)]);
     assert_eq!(world.play().state.status(), Status::Done);
+}
+
+/// A world that is about to do that.
+fn until(mut world: World, action: Action) -> World {
+    while !world.state.due().iter().any(|effect| effect.action == action) {
+        assert!(world.one_move(), "{}", world.told());
+    }
+    world
+}
+
+#[test]
+fn a_worker_whose_folder_was_removed_does_the_work_again() {
+    let after = |attempt| Action::RecordTree(Moment::After(AttemptId(attempt)));
+    // It ended well, and what it left is gone before it was recorded.
+    let mut world = until(apart_from(ONE, "work: go done; go done\n"), after(1));
+    let from = world.lines.len();
+    world.step(&report(Report::FolderLost { folder: 0 }));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Done);
+    told(
+        &world,
+        from,
+        expect![[r#"
+        the run's own folder is gone, and is made again from the files that were recorded last
+          the files were not recorded: the folder was removed, with all that was changed in it
+        the run's own folder made
+          a2 resumed at `work` (scripted): not shown by the record: the work itself (the folder was removed under it, and is made again without the changes since the attempt began: do the work again)
+        a2 leaves for `done`: "did it"
+        a2 ended
+          `work` done, workflow complete
+          the workflow ended
+          run done
+    "#]],
+    );
+    // It was at work when its supervisor was killed. The conversation goes on without a word, so it is sent back once more.
+    let mut world = until(
+        apart_from(ONE, "work: usage 3; go done; go done\n"),
+        Action::RunAttempt(AttemptId(1)),
+    );
+    world.one_move();
+    world.step(&report(Report::FolderLost { folder: 0 }));
+    let seen = EndSeen { lost: true, ..EndSeen::default() };
+    world.step(&about(AttemptId(1), AttemptReport::Ended(seen)));
+    let from = world.lines.len();
+    let world = world.play();
+    told(
+        &world,
+        from,
+        expect![[r#"
+            the run's own folder made
+              a2 resumed at `work` (scripted): the last attempt was lost
+            a2 reported 3 tokens
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `work` done, workflow complete
+              the workflow ended
+              run done
+        "#]],
+    );
+    // Who never does anything about it is not believed without end.
+    let mut world = apart_from(ONE, "work: go done\n");
+    for attempt in 1..=4 {
+        world = until(world, after(attempt));
+        world.step(&report(Report::FolderLost { folder: 0 }));
+    }
+    let from = world.lines.len();
+    told(
+        &world.play(),
+        from,
+        expect![[r#"
+        the run's own folder made
+          g1 waits at `work` for intervention: `work` was left without what it requires: the work itself (the folder was removed under it, and is made again without the changes since the attempt began: do the work again)
+    "#]],
+    );
 }
 
 #[test]

@@ -503,7 +503,7 @@ fn edits_meanwhile_are_merged_too_and_asked_about_in_the_end() {
     let world =
         World::started(one, "build/a/work: go done\nbuild/a~write: late x; late x; whole").play();
     assert_eq!(world.state.status(), Status::Done, "{}", world.told());
-    for trouble in ["late x", "error no space"] {
+    for trouble in ["late x", "late ignored/x", "error no space"] {
         let script = format!("build/a/work: go done\nbuild/a~write: {trouble}");
         let mut world = World::started(one, &script).play();
         let gate = world.state.open_gates().next().unwrap().opened.clone();

@@ -146,7 +146,7 @@ fn of_merges() -> impl Strategy<Value = Event> {
                 changes: Changes::default(),
                 conflicts: folder % 3,
                 unrecorded: vec![path.clone()],
-                conflict_files: vec![ConflictFile { path, what }],
+                conflict_files: vec![ConflictFile { path, what, is_unrecorded: false }],
             }))
         }),
         (small(), prop::option::of(text()), text()).prop_map(|(folder, error, late)| {

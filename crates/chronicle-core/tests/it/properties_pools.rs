@@ -86,7 +86,11 @@ fn performed() -> impl Strategy<Value = Report> {
             Report::FolderDropped { folder, error: fails.then(|| "no".to_owned()) }
         }),
         (0u32..6, flags).prop_map(move |(folder, [conflict, same])| {
-            let file = ConflictFile { path: "x".to_owned(), what: "both".to_owned() };
+            let file = ConflictFile {
+                path: "x".to_owned(),
+                what: "both".to_owned(),
+                is_unrecorded: false,
+            };
             Report::MergePlanned(Box::new(MergePlanned {
                 folder,
                 ours: tree("o"),

@@ -4,6 +4,7 @@
 //! build~steps: unread no file; a b<a          the first time it cannot be read, then there are two steps
 //! build/a~folder: fail no room; made           one act after the other; the last one goes on for ever
 //! build/a~plan: conflict x.rs; clean           what a merge would do
+//! build/a~write: late ignored/x; whole         the same, but what is in the way is in no tree of the project
 //! build/a~write: late x.rs; error full; whole  what came of writing the project, or the step's folder (`~fill`)
 //! at build/a: answer ours                      what a person says at any gate there
 //! own~folder: made                             the same acts for the folder of a run that works apart
@@ -133,12 +134,24 @@ impl World {
         }
         let merging = self.state.merging_of(folder).unwrap();
         let step = self.state.step_in(folder).map_or("own", |(_, step)| step.id.as_str());
-        let ours = TreeId::new(format!("p{}", self.merged()));
+        // What was edited meanwhile is in the next tree of the project, unless git ignores it.
+        let is_edit = |event: &Event| {
+            matches!(event, Event::MergeWritten(it)
+                if it.into.is_project() && it.late.iter().any(|path| !path.starts_with("ignored/")))
+        };
+        let ours = match self.count(is_edit) {
+            0 => TreeId::new(format!("p{}", self.merged())),
+            edits => TreeId::new(format!("p{}e{edits}", self.merged())),
+        };
         let theirs = merging.theirs.clone();
         let theirs = theirs.unwrap_or_else(|| TreeId::new(format!("{step}.{before}")));
         // Whoever lets one side win has no conflict any more.
         let is_conflict = verb == "conflict" && merging.favour.is_none();
-        let file = |path: &str| ConflictFile { path: path.to_owned(), what: "both".to_owned() };
+        let file = |path: &str| ConflictFile {
+            path: path.to_owned(),
+            what: "both".to_owned(),
+            is_unrecorded: false,
+        };
         let conflict_files: Vec<_> =
             rest.split_whitespace().filter(|_| is_conflict).map(file).collect();
         let same = verb == "same";

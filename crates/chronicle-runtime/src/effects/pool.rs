@@ -8,10 +8,11 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chronicle_core::base::ids::{Cause, FolderId, Place, TreeId};
+use chronicle_core::base::time::Millis;
 use chronicle_core::definition::workflow::steps_from_json;
 use chronicle_core::event::input::{Input, Report};
 use chronicle_core::event::pool::{ConflictFile, FolderMade, MergePlanned, MergeWritten, Side};
-use chronicle_core::event::trees::Changes;
+use chronicle_core::event::trees::{Changes, TREE_UNREADABLE_MAX};
 use chronicle_core::state::effect::{Action, Effect};
 use chronicle_core::state::{MergeStage, OWN_FOLDER, State};
 
@@ -21,7 +22,7 @@ use crate::process::Leash;
 use crate::project::RunFolder;
 use crate::regular::{self, Links};
 use crate::threads;
-use crate::trees::{Excludes, FilesWritten, Planned, Trees, TreesError};
+use crate::trees::{Excludes, FilesWritten, Planned, Trees, TreesError, shown};
 use crate::work;
 
 /// Longest file of steps.
@@ -246,14 +247,9 @@ impl PoolJob {
         favour: Option<Side>,
     ) -> Result<MergePlanned, TreesError> {
         let keep = format!("{}/{}", self.folder.id, self.cause);
-        let (theirs, unrecorded) = if let Some(tree) = theirs {
-            (tree.clone(), Vec::new())
-        } else {
-            let of = self.trees(FolderId::Work(number))?;
-            let found = of.record(Some(&format!("{keep}-theirs")))?;
-            let mut unrecorded = found.too_large_files;
-            unrecorded.extend(found.unreadable_files);
-            (found.tree, unrecorded)
+        let (theirs, unrecorded) = match theirs {
+            Some(tree) => (tree.clone(), Vec::new()),
+            None => self.theirs(number, &format!("{keep}-theirs"))?,
         };
         let project = self.goal(number)?;
         let ours = project.record(Some(&format!("{keep}-ours")))?.tree;
@@ -272,11 +268,27 @@ impl PoolJob {
             ));
         }
         let merged = project.plan_merge(base, &ours, &theirs, favour, &format!("{keep}-merged"))?;
-        let (result, changes, files) = match merged {
+        let (result, changes, mut files) = match merged {
             Planned::Clean { result, changes } => (result, changes, Vec::new()),
             Planned::Conflict { files, marked } => (marked, Changes::default(), files),
         };
+        // A person has to know what is not merged before the folder that has it is forgotten.
+        let is_new = |path: &&String| !files.iter().any(|file| file.path == **path);
+        let more: Vec<ConflictFile> =
+            unrecorded.iter().filter(is_new).map(|path| in_no_tree(path)).collect();
+        files.extend(more);
         Ok(planned(number, ours, theirs, result, changes, files, unrecorded))
+    }
+
+    /// The files of a work folder as they are now, and those of them that are in no tree and are the work of somebody there.
+    fn theirs(&self, number: u32, keep: &str) -> Result<(TreeId, Vec<String>), TreesError> {
+        let of = self.trees(FolderId::Work(number))?;
+        let tree = of.record(Some(keep))?.tree;
+        let made = self.folder.made_at(number).unwrap_or(Millis(0));
+        let mut unrecorded = of.written_since(&tree, made)?;
+        unrecorded.extend(of.unignored(made)?);
+        let named = unrecorded.iter().take(TREE_UNREADABLE_MAX).map(|name| shown(name));
+        Ok((tree, named.collect()))
     }
 
     fn write(
@@ -304,7 +316,12 @@ impl PoolJob {
             }
         };
         let trees = if is_own { self.goal(number)? } else { self.trees(into)? };
-        trees.write(&place, &staging, from, to)
+        // People and other workers use the project: it must not have half of a merge.
+        if into.is_project() {
+            trees.write_whole(&place, &staging, from, to)
+        } else {
+            trees.write(&place, &staging, from, to)
+        }
     }
 
     fn written(folder: u32, into: FolderId, written: FilesWritten) -> Report {
@@ -327,6 +344,12 @@ impl PoolJob {
             }
         }
     }
+}
+
+/// A file that somebody wrote in a work folder, and whose content is in no tree.
+fn in_no_tree(path: &str) -> ConflictFile {
+    let what = "written in the work folder, and not recorded: too large, unreadable or ignored when the run began";
+    ConflictFile { path: path.to_owned(), what: what.to_owned(), is_unrecorded: true }
 }
 
 fn planned(

@@ -251,9 +251,8 @@ impl TreeJob {
                 fail::at(Point::BeforeTree);
                 let recorded = self.record(opened, *moment, before);
                 fail::at(Point::AfterTree);
-                // Nobody works there yet: it is made again first, from what was recorded last.
-                if let (Err(_), Moment::Before(_), Some(folder)) = (&recorded, moment, self.lost())
-                {
+                // It is made again from what was recorded last: before anybody works there, or for a worker whose changes are gone.
+                if let (Err(_), Some(folder)) = (&recorded, self.lost()) {
                     return Report::FolderLost { folder };
                 }
                 recorded.map(|recorded| Report::TreeRecorded(Box::new(recorded)))

@@ -152,7 +152,7 @@ fn a_step_that_writes_to_the_project_is_told_where_to_work() {
     };
     assert_eq!(rule.text, "the project's own folder");
     let own = text(&root.join("state/work/r/w1/p"));
-    assert!(why.contains(&format!("work in `{own}`, the folder of this step")), "{why}");
+    assert!(why.contains(&format!("work in `{own}`, your own folder")), "{why}");
     let input = json!({ "file_path": format!("{own}/src/main.rs"), "content": "y" });
     assert_eq!(judged(&guard, "Write", &input), Judgement::Clear);
 }

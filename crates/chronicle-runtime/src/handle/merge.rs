@@ -109,8 +109,30 @@ pub(super) fn lost(folder: &RunFolder, state: &State) -> Vec<u32> {
 pub struct WorkLeft {
     /// Those that nobody needs any more.
     pub folders: Vec<Leftover>,
-    /// Runs with work that is neither merged nor dropped, by their short ids, each with its folder.
-    pub unmerged: Vec<(String, PathBuf)>,
+    /// Runs with work that is neither merged nor dropped.
+    pub unmerged: Vec<Unmerged>,
+    /// Folders with files that are nowhere else.
+    pub only: Vec<OnlyCopy>,
+}
+
+/// Work of a run that is over, neither merged nor dropped.
+#[derive(Debug)]
+pub struct Unmerged {
+    /// The short id of the run.
+    pub run: String,
+    /// The run's own folder.
+    pub path: PathBuf,
+    /// The gate at which its merge waits.
+    pub gate: Option<GateId>,
+}
+
+/// A work folder that stayed because something is only there.
+#[derive(Debug)]
+pub struct OnlyCopy {
+    /// What is left of it.
+    pub left: Leftover,
+    /// The files, as far as they have names; none if that is all that was done there.
+    pub files: Vec<String>,
 }
 
 /// What runs of a project that are over left in their work folders.
@@ -121,9 +143,21 @@ pub fn work_left(project: &Project) -> WorkLeft {
             continue;
         };
         // What was half made, or half removed, has another name.
-        let own = run.work(OWN_FOLDER).filter(|own| own.parent() == Some(found.path.as_path()));
-        if let Some(own) = own.filter(|_| is_unmerged(&run)) {
-            left.unmerged.push((run.id.short().to_owned(), own));
+        let is_whole =
+            run.work(found.number).is_some_and(|path| path.parent() == Some(&found.path));
+        // A run whose folder is gone can no longer be merged.
+        let read = reading::read(&run).ok().filter(|_| is_whole);
+        let Some((state, _)) = read else {
+            left.folders.push(found);
+            continue;
+        };
+        let unmerged = state.apart.as_ref().filter(|apart| apart.is_unmerged());
+        if let Some(apart) = unmerged.filter(|_| found.number == OWN_FOLDER) {
+            let path = run.work(OWN_FOLDER).unwrap_or(found.path);
+            let run = run.id.short().to_owned();
+            left.unmerged.push(Unmerged { run, path, gate: apart.gate });
+        } else if let Some(files) = state.only_in(found.number) {
+            left.only.push(OnlyCopy { files: files.to_vec(), left: found });
         } else {
             left.folders.push(found);
         }
@@ -132,9 +166,11 @@ pub fn work_left(project: &Project) -> WorkLeft {
 }
 
 /// Removes what nobody needs any more. Returns the paths.
-pub fn remove_work(left: &WorkLeft) -> Result<Vec<String>, WorkError> {
+pub fn remove_work<'a>(
+    left: impl IntoIterator<Item = &'a Leftover>,
+) -> Result<Vec<String>, WorkError> {
     let mut removed = Vec::new();
-    for folder in &left.folders {
+    for folder in left {
         work::remove(folder)?;
         removed.push(folder.path.display().to_string());
     }
@@ -146,10 +182,4 @@ fn is_over(run: &RunFolder) -> bool {
     let read = reading::read(run).ok().filter(|(_, newer)| newer.is_none());
     let is_over = |state: &State| state.is_over() && !state.can_resume();
     read.is_some_and(|(state, _)| is_over(&state)) && !reading::is_supervised(run)
-}
-
-/// A run whose folder is gone can no longer be merged.
-fn is_unmerged(run: &RunFolder) -> bool {
-    let apart = reading::read(run).ok().and_then(|(state, _)| state.apart.clone());
-    apart.is_some_and(|apart| apart.is_unmerged())
 }

@@ -46,7 +46,9 @@ pub use files::{
 };
 pub use handovers::{handover, next_handover};
 pub use leftovers::{discard, starting, sweep_unfinished, unstarted};
-pub use merge::{Merged, WorkLeft, drop_work, is_own_gate, merge, remove_work, work_left};
+pub use merge::{
+    Merged, OnlyCopy, Unmerged, WorkLeft, drop_work, is_own_gate, merge, remove_work, work_left,
+};
 pub use reading::{Audit, Follow, audit, elsewhere, follow, holder, is_supervised, row, view};
 pub use repair::{Damage, Repaired, damage, repair};
 pub use replay::{Replayed, replay};

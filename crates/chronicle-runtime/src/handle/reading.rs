@@ -80,7 +80,29 @@ fn not_started(folder: &RunFolder) -> HandleError {
     HandleError::NotStarted { run: folder.id.short().to_owned() }
 }
 
+/// How often a record that seems to be wrong is read again.
+const LOOKS_MAX: u32 = 8;
+
+/// Whoever only looks holds no lock, so what it reads one after the other may be of several moments while a supervisor comes or goes.
+/// What is wrong for good is wrong in the same words twice.
+fn settled<T>(look: impl Fn() -> Result<T, HandleError>) -> Result<T, HandleError> {
+    let mut found = look();
+    for _ in 0..LOOKS_MAX {
+        let Err(error) = &found else { break };
+        let told = error.to_string();
+        found = look();
+        if found.as_ref().is_err_and(|error| error.to_string() == told) {
+            break;
+        }
+    }
+    found
+}
+
 pub(super) fn read(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
+    settled(|| read_once(folder))
+}
+
+fn read_once(folder: &RunFolder) -> Result<(State, Option<LedgerError>), HandleError> {
     let cached = cached(folder)?;
     let is_cached = cached.is_some();
     let (from, mut state) = cached.unwrap_or((Head::EMPTY, State::default()));
@@ -189,6 +211,10 @@ pub struct Audit {
 
 /// Reads the whole ledger without its cache and checks everything.
 pub fn audit(folder: &RunFolder) -> Result<Audit, HandleError> {
+    settled(|| audit_once(folder))
+}
+
+fn audit_once(folder: &RunFolder) -> Result<Audit, HandleError> {
     // Keepers' locks are listed before the ledger is read: an attempt that starts in between is then no contradiction.
     let (ledger, started) = (folder.ledger(), witnesses::started(folder));
     let (mut state, mut head, mut events) = (State::default(), Head::EMPTY, 0u64);

@@ -178,6 +178,14 @@ pub(super) struct DiffEntry {
     pub(super) after: (String, String),
 }
 
+impl DiffEntry {
+    /// The same difference on the way back, from after to before.
+    pub(super) fn reversed(&self) -> Self {
+        let (name, before, after) = (self.name.clone(), self.after.clone(), self.before.clone());
+        Self { name, before, after }
+    }
+}
+
 /// Git's mode for a missing file.
 pub(super) const NO_MODE: &str = "000000";
 

@@ -52,6 +52,11 @@ impl Excludes {
         Self { everywhere, of_project, is_inside, leash: leash.clone() }
     }
 
+    /// The person's own files of rules.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(self.everywhere.as_path()).chain(self.of_project.as_deref())
+    }
+
     /// Git's setting for the rules that apply everywhere. Not as text: the path may be anything.
     pub(super) fn rule(&self) -> OsString {
         let mut rule = OsString::from("core.excludesFile=");

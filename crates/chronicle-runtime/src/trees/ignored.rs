@@ -7,7 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::names::parts;
+use chronicle_core::base::time::Millis;
+
+use super::names::{Name, below, parts};
+use super::unrecorded::is_changed_since;
 use super::{Trees, TreesError};
 use crate::ledger::atomic_write;
 use crate::regular::{self, Links};
@@ -51,6 +54,30 @@ impl Trees {
         let bytes =
             regular::read(self.ignored.as_ref()?, IGNORED_BYTES_MAX, Links::Refused).ok()?;
         Some(Ignored(parts(&bytes).map(<[u8]>::to_vec).collect()))
+    }
+
+    /// Files that were ignored when the run began and are not any more, as far as somebody has written them since: they are never
+    /// recorded, and would be lost with a work folder.
+    pub(crate) fn unignored(&self, since: Millis) -> Result<BTreeSet<Name>, TreesError> {
+        let ignored = self.ignored().unwrap_or_default();
+        if ignored.0.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        // Not the rules of our own repository, which ignore them still.
+        let from = self.excludes.files().filter(|path| path.is_file());
+        let from: Vec<String> =
+            from.filter_map(|path| Some(format!("--exclude-from={}", path.to_str()?))).collect();
+        let fixed =
+            ["ls-files", "-z", "--others", "--directory", "--exclude-per-directory=.gitignore"];
+        let args: Vec<&str> = fixed.into_iter().chain(from.iter().map(String::as_str)).collect();
+        let call = self.git.call(&self.index(), &[], &args);
+        let ran = self.git.run("look for ignored files", call)?;
+        let is_new = |name: &&[u8]| {
+            let plain = name.strip_suffix(b"/").unwrap_or(name);
+            is_changed_since(&below(&self.git.work, plain), since)
+        };
+        let names = parts(&ran.stdout).filter(|name| ignored.has(name)).filter(is_new);
+        Ok(names.map(<[u8]>::to_vec).collect())
     }
 
     /// Saves what is ignored now, once: the index has everything else.

@@ -25,9 +25,9 @@ use crate::process::ToolOutput;
 
 const WHAT: &str = "merge trees";
 /// Names of both sides at conflict marks.
-const LABELS: [&str; 2] = ["ours: the project", "theirs: step"];
+const LABELS: [&str; 2] = ["ours: the project", "theirs: the work"];
 /// Endings of files that stand beside a folder of the same name.
-const BESIDE: [&str; 2] = ["~project", "~step"];
+const BESIDE: [&str; 2] = ["~project", "~work"];
 /// Settings of a merge. Folders are not taken to be renamed: a new file stays where it was put.
 const SETTINGS: [&str; 4] = [
     "merge.directoryRenames=false",
@@ -115,6 +115,7 @@ impl Trees {
                 files.extend(merged.places().iter().map(|(name, place)| ConflictFile {
                     path: shown(name),
                     what: merged.words(name, place),
+                    is_unrecorded: false,
                 }));
                 self.label(&merged)?
             }
@@ -144,7 +145,7 @@ impl Trees {
         let (mut back, mut blocked) = (Vec::new(), Vec::new());
         for DiffEntry { name, before, after } in &changed {
             let what = if after.1 == MARK_ID {
-                "too large to be recorded in the step's folder, or unreadable there"
+                "too large to be recorded in the work folder, or unreadable there"
             } else if before.1 == MARK_ID || unknown.contains(name.as_slice()) {
                 "too large to be recorded in the project, or unreadable there"
             } else {
@@ -153,7 +154,8 @@ impl Trees {
             back.push(index_line(name, Some(before)));
             // It was never in the step's folder, or its content is the project's own: nothing is to be decided.
             if !(before.1 == MARK_ID && after.0 == NO_MODE) {
-                blocked.push(ConflictFile { path: shown(name), what: what.to_owned() });
+                let (path, what) = (shown(name), what.to_owned());
+                blocked.push(ConflictFile { path, what, is_unrecorded: true });
             }
         }
         let theirs = if back.is_empty() { theirs.clone() } else { self.edited(theirs, &back)? };
@@ -351,7 +353,8 @@ impl Trees {
             let content = self.contents(&[id.as_str()])?.pop().unwrap_or_default();
             if content.split(|byte| *byte == b'\n').any(is_mark) {
                 let what = "still has conflict marks".to_owned();
-                found.push(ConflictFile { path: shown(&entry.name), what });
+                let path = shown(&entry.name);
+                found.push(ConflictFile { path, what, is_unrecorded: false });
             }
         }
         Ok(found)
@@ -484,8 +487,8 @@ impl Merged {
             None if ours && theirs && !place.is_text() => "changed on both sides, and no text",
             None if ours && theirs && base => "changed on both sides, in the same lines",
             None if ours && theirs => "added on both sides, with different content",
-            None if ours => "changed in the project, deleted by the step",
-            None if theirs => "deleted in the project, changed by the step",
+            None if ours => "changed in the project, deleted by the work",
+            None if theirs => "deleted in the project, changed by the work",
             None => "deleted on both sides, in ways that do not go together",
         };
         words.to_owned()

@@ -31,6 +31,7 @@ mod room;
 mod rules;
 mod staged;
 mod unrecorded;
+mod whole;
 mod whose;
 mod write;
 

@@ -33,6 +33,8 @@ const NESTED_MAX: usize = 16;
 const TRIES_MAX: u32 = 200;
 /// Placeholder in a nested repository until its files are known, so that git looks inside.
 pub(super) const STAND_IN: &str = ".chronicle-stand-in";
+/// What git says if there is no room for what it writes.
+const FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 /// Git's id of the empty file.
 const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
@@ -271,6 +273,10 @@ impl Trees {
         if ran.status.success() {
             return Ok(());
         }
+        if is_disk_full(&ran.stderr) {
+            // No file's fault either, and a tree that lacks it would look as if there were nothing to record.
+            return Err(self.git.refused("read files", &ran));
+        }
         *tries = tries.saturating_sub(1);
         // Git stops at the first file that it cannot read, and does not reliably name it. Halving finds it; the number of tries
         // is limited so that many unreadable files do not cost a call each.
@@ -397,6 +403,11 @@ fn hash_of(path: &Path) -> Option<String> {
     Some(hasher.finalize().to_hex().to_string())
 }
 
+/// True if git says that there is no room for what it writes.
+fn is_disk_full(said: &str) -> bool {
+    FULL.iter().any(|words| said.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::names::below;
@@ -428,6 +439,14 @@ mod tests {
         let (mut left, mut unreadable) = (1, BTreeSet::new());
         trees.read_in(&index, &names, &mut left, &mut unreadable).unwrap();
         assert_eq!(unreadable.len(), 42);
+    }
+
+    #[test]
+    fn a_full_disk_is_no_fault_of_a_file() {
+        assert!(is_disk_full(
+            "error: unable to write loose object file: No space left on device\nfatal: updating files failed"
+        ));
+        assert!(!is_disk_full("error: open(\"f1\"): Permission denied"));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, mkdirat, openat, readlinkat, renameat,
-    renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, mkdirat, openat, readlinkat,
+    renameat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -125,6 +125,44 @@ impl Staging {
             folder = Rc::new(next?);
         }
         Err(io::ErrorKind::InvalidInput.into())
+    }
+
+    /// True if a folder has nothing in it but files that go, and folders of such files: it goes with them.
+    pub(super) fn is_freed(&self, name: &[u8], goes: &dyn Fn(&[u8]) -> bool) -> io::Result<bool> {
+        let inside = [name, b"/x"].concat();
+        let Some(folder) = self.find(&inside, false)?.folder else { return Ok(false) };
+        for entry in Dir::read_from(&*folder)? {
+            let entry = entry?;
+            let own = entry.file_name().to_bytes();
+            if own == b"." || own == b".." {
+                continue;
+            }
+            let name = [name, b"/", own].concat();
+            let stat = statat(&*folder, OsStr::from_bytes(own), AtFlags::SYMLINK_NOFOLLOW)?;
+            let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+            // One that was empty before stays.
+            let goes_too = if is_folder {
+                self.has_any(&name)? && self.is_freed(&name, goes)?
+            } else {
+                goes(&name)
+            };
+            if !goes_too {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn has_any(&self, name: &[u8]) -> io::Result<bool> {
+        let inside = [name, b"/x"].concat();
+        let Some(folder) = self.find(&inside, false)?.folder else { return Ok(false) };
+        for entry in Dir::read_from(&*folder)? {
+            let entry = entry?;
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn folder<'s>(&'s self, slot: &'s Slot) -> &'s OwnedFd {

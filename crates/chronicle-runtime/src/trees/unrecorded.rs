@@ -89,15 +89,7 @@ impl Trees {
             let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
             let (about, name) = (&entry[..at], &entry[at + 1..]);
             let is_marked = about.ends_with(MARK_ID.as_bytes());
-            // The time of the last change of the file or of its mode; programs cannot set this one back.
-            let changed = |meta: fs::Metadata| {
-                let ms = meta
-                    .ctime()
-                    .saturating_mul(1_000)
-                    .saturating_add(meta.ctime_nsec() / 1_000_000);
-                u64::try_from(ms).is_ok_and(|ms| ms >= since.0)
-            };
-            if is_marked && fs::symlink_metadata(below(&self.git.work, name)).is_ok_and(changed) {
+            if is_marked && is_changed_since(&below(&self.git.work, name), since) {
                 names.insert(name.to_owned());
             }
         }
@@ -113,6 +105,15 @@ impl Trees {
         let entries = self.entries(one, other)?.into_iter();
         Ok(entries.filter(DiffEntry::is_unrecorded).map(|entry| entry.name).collect())
     }
+}
+
+/// True if a file was written since then, or its mode: programs cannot set that time back.
+pub(super) fn is_changed_since(path: &Path, since: Millis) -> bool {
+    let changed = |meta: fs::Metadata| {
+        let ms = meta.ctime().saturating_mul(1_000).saturating_add(meta.ctime_nsec() / 1_000_000);
+        u64::try_from(ms).is_ok_and(|ms| ms >= since.0)
+    };
+    fs::symlink_metadata(path).is_ok_and(changed)
 }
 
 /// True for `.git` in any spelling, which no tree may contain.

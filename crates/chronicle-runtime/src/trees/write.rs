@@ -4,6 +4,8 @@
 //! file is exchanged for the new one in one step, and what came out is looked at: if somebody changed it meanwhile, it goes back.
 //! So nobody's edit is lost at any time, also not by a death in between: what lies beside is looked at by the next write.
 //!
+//! What comes into a project comes as a whole or not at all (`whole.rs`).
+//!
 //! Named limits: a program that holds a file open and writes into it afterwards writes to what was replaced. On a file system that
 //! cannot exchange two files, an edit in the moment between a look and a rename is replaced.
 
@@ -22,6 +24,7 @@ use super::diff::{DiffEntry, EMPTY_TREE, NO_MODE};
 use super::modes::PROGRAM;
 use super::names::{Name, joined, parts, shown};
 use super::staged::{Content, Slot, Staging, permissions};
+use super::whole::{self, Brought};
 use super::{OWN_MAX, Trees, TreesError};
 use crate::fail::{self, Point};
 use crate::ledger::atomic_write;
@@ -47,11 +50,15 @@ pub struct FilesWritten {
     pub late: Vec<String>,
     /// What went wrong with a file, the first of several.
     pub error: Option<String>,
+    /// True if the staging folder has somebody's edit in it.
+    pub(super) has_beside: bool,
 }
 
 /// What became of a file.
-enum Put {
+pub(super) enum Put {
     Done,
+    /// It was as it shall be already.
+    Was,
     /// It is not as expected, and left as it is.
     Late,
     /// Two edits came at the same moment: the newer one is in place, the older one beside.
@@ -59,10 +66,10 @@ enum Put {
 }
 
 /// A file to bring.
-struct Task {
-    name: Name,
-    from: Content,
-    to: Content,
+pub(super) struct Task {
+    pub(super) name: Name,
+    pub(super) from: Content,
+    pub(super) to: Content,
     /// Permissions of a file that is new.
     mode: Mode,
 }
@@ -70,7 +77,7 @@ struct Task {
 impl Trees {
     /// Brings what differs between two trees into a folder, where it is as in the first. All that comes is written into `staging`
     /// first, a folder of our own on the same file system, which is gone afterwards. Can be repeated after a death, with the same
-    /// trees or with a newer first one.
+    /// trees or with a newer first one. Files that are in the way are left as they are.
     pub fn write(
         &self,
         folder: &Path,
@@ -82,7 +89,22 @@ impl Trees {
         let _lock = self.lock()?;
         let mut written = FilesWritten::default();
         self.put_back_left(folder, staging, &mut written)?;
-        self.write_files(folder, staging, Some(from), to, &mut written)?;
+        self.write_files(folder, staging, (Some(from), to), None, &mut written)?;
+        Ok(written)
+    }
+
+    /// The same, as a whole or not at all: with anything in the way, the folder stays as it is, or becomes so again.
+    pub fn write_whole(
+        &self,
+        folder: &Path,
+        staging: &Path,
+        from: &TreeId,
+        to: &TreeId,
+    ) -> Result<FilesWritten, TreesError> {
+        let _lock = self.lock()?;
+        let mut written = FilesWritten::default();
+        let is_again = self.put_back_left(folder, staging, &mut written)?;
+        self.write_files(folder, staging, (Some(from), to), Some(is_again), &mut written)?;
         Ok(written)
     }
 
@@ -94,17 +116,18 @@ impl Trees {
         tree: &TreeId,
     ) -> Result<(FilesWritten, Vec<PathBuf>), TreesError> {
         let mut written = FilesWritten::default();
-        let marked = self.write_files(folder, staging, None, tree, &mut written)?;
+        let marked = self.write_files(folder, staging, (None, tree), None, &mut written)?;
         let marked = marked.into_iter().map(|name| PathBuf::from(OsStr::from_bytes(&name)));
         Ok((written, marked.collect()))
     }
 
+    /// Brings the files. As a whole, if it is said whether a write that was killed may have brought some of them.
     fn write_files(
         &self,
         folder: &Path,
         staging: &Path,
-        from: Option<&TreeId>,
-        to: &TreeId,
+        (from, to): (Option<&TreeId>, &TreeId),
+        whole: Option<bool>,
         written: &mut FilesWritten,
     ) -> Result<Vec<Name>, TreesError> {
         let empty = TreeId::from(EMPTY_TREE);
@@ -119,29 +142,42 @@ impl Trees {
         }
         order(&mut entries);
         fail::at(Point::BeforeMergeStage);
+        let (place, tasks) = self.stage_all(folder, staging, &entries, to)?;
+        fail::at(Point::BeforeMergeWrite);
+        let mut brought = if whole.is_some() {
+            whole::bring(&place, &tasks, written)
+        } else {
+            Brought { done: bring_each(&place, &tasks, written), is_broken: false }
+        };
+        place.sync_folder(tasks.iter().map(|task| task.name.as_slice()));
+        fail::at(Point::BeforeMergeEnd);
+        if let (true, Some(is_again), Some(from)) = (brought.is_broken, whole, from) {
+            if is_again {
+                brought.done = (0..entries.len()).collect();
+            }
+            let done: Vec<DiffEntry> =
+                brought.done.into_iter().map(|at| entries[at].reversed()).collect();
+            self.take_back(folder, staging, done, from, written);
+        }
+        // Last: whoever is killed before finds it, and knows that something was brought.
+        clear(staging, written);
+        Ok(marked)
+    }
+
+    /// The staging folder with all that comes in it.
+    pub(super) fn stage_all(
+        &self,
+        folder: &Path,
+        staging: &Path,
+        entries: &[DiffEntry],
+        to: &TreeId,
+    ) -> Result<(Staging, Vec<Task>), TreesError> {
         make_private(staging)?;
-        let staged = self.stage_files(folder, staging, &entries, to);
+        let staged = self.stage_files(folder, staging, entries, to);
         if staged.is_err() {
             let _ = fs::remove_dir_all(staging);
         }
-        let (place, tasks) = staged?;
-        fail::at(Point::BeforeMergeWrite);
-        let mut beside = 0;
-        for (number, task) in tasks.iter().enumerate() {
-            fail::at(Point::InMergeWrite);
-            let put = put(&place, &Slot::staged(number), task);
-            beside += usize::from(matches!(put, Ok(Put::Beside)));
-            note(written, task, put);
-        }
-        place.sync_folder(tasks.iter().map(|task| task.name.as_slice()));
-        fail::at(Point::BeforeMergeEnd);
-        if beside == 0 {
-            // What cannot be removed is looked at by the next write.
-            let _ = fs::remove_dir_all(staging);
-        } else {
-            written.error.get_or_insert_with(|| keep_aside(staging));
-        }
-        Ok(marked)
+        staged
     }
 
     /// Writes what comes into the staging folder, and learns how what goes looks. The list comes last: without it nothing was moved.
@@ -207,14 +243,15 @@ impl Trees {
         })
     }
 
-    /// Puts back what a killed write took out, and that is in no tree: an edit of somebody.
+    /// Puts back what a killed write took out, and that is in no tree: an edit of somebody. Returns whether one was killed here.
     fn put_back_left(
         &self,
         folder: &Path,
         staging: &Path,
         written: &mut FilesWritten,
-    ) -> Result<(), TreesError> {
-        let Some(above) = staging.parent() else { return Ok(()) };
+    ) -> Result<bool, TreesError> {
+        let mut is_again = false;
+        let Some(above) = staging.parent() else { return Ok(false) };
         for left in fs::read_dir(above).into_iter().flatten().flatten() {
             let left = left.path();
             // One that has no list yet has nothing of anybody's. What is not ours at all is left alone.
@@ -223,14 +260,17 @@ impl Trees {
             let is_here = |of: &Path| same(of, folder);
             match read {
                 Some((of, _)) if !is_here(&of) => {}
-                Some((_, entries)) => self.put_back_from(folder, &left, &entries, written)?,
+                Some((_, entries)) => {
+                    is_again |= left == staging;
+                    self.put_back_from(folder, &left, &entries, written)?;
+                }
                 None if left == staging || left.join(BEGUN).is_file() => {
                     let _ = fs::remove_dir_all(&left);
                 }
                 None => {}
             }
         }
-        Ok(())
+        Ok(is_again)
     }
 
     fn put_back_from(
@@ -264,8 +304,33 @@ impl Trees {
     }
 }
 
+/// Brings each file that is not in the way. Returns which were brought.
+fn bring_each(place: &Staging, tasks: &[Task], written: &mut FilesWritten) -> Vec<usize> {
+    let mut done = Vec::new();
+    for (number, task) in tasks.iter().enumerate() {
+        fail::at(Point::InMergeWrite);
+        let put = put(place, &Slot::staged(number), task);
+        if matches!(put, Ok(Put::Done)) {
+            done.push(number);
+        }
+        note(written, task, put);
+    }
+    done
+}
+
+/// Removes the staging folder, unless it has somebody's edit in it.
+pub(super) fn clear(staging: &Path, written: &mut FilesWritten) {
+    if std::mem::take(&mut written.has_beside) {
+        let kept = keep_aside(staging);
+        written.error.get_or_insert(kept);
+    } else {
+        // What cannot be removed is looked at by the next write.
+        let _ = fs::remove_dir_all(staging);
+    }
+}
+
 /// Brings one file, unless it is not as expected.
-fn put(place: &Staging, slot: &Slot, task: &Task) -> io::Result<Put> {
+pub(super) fn put(place: &Staging, slot: &Slot, task: &Task) -> io::Result<Put> {
     let makes = task.to != Content::Nothing;
     let at = match place.find(&task.name, makes) {
         Ok(at) => at,
@@ -273,7 +338,7 @@ fn put(place: &Staging, slot: &Slot, task: &Task) -> io::Result<Put> {
         Err(error)
             if !makes && (error.kind() == io::ErrorKind::NotFound || is_in_the_way(&error)) =>
         {
-            return Ok(Put::Done);
+            return Ok(Put::Was);
         }
         Err(error) if is_in_the_way(&error) => return Ok(Put::Late),
         Err(error) => return Err(error),
@@ -281,7 +346,7 @@ fn put(place: &Staging, slot: &Slot, task: &Task) -> io::Result<Put> {
     let seen = place.look(&at)?;
     let is_gone = !makes && seen == Content::Folder;
     if seen == task.to || is_gone {
-        return Ok(Put::Done);
+        return Ok(Put::Was);
     }
     // A folder that lost its last file, or never had one.
     let is_freed = seen == Content::Folder && task.from == Content::Nothing && at.remove_folder();
@@ -295,9 +360,9 @@ fn put(place: &Staging, slot: &Slot, task: &Task) -> io::Result<Put> {
             place.bring_new(slot, &at).map(|is_free| if is_free { Put::Done } else { Put::Late })
         }
         (_, _) => {
-            if let Some(mode) = place.kept_mode(&at, &task.to) {
-                place.permit(slot, mode)?;
-            }
+            // What was no file has no permissions to keep.
+            let mode = place.kept_mode(&at, &task.to).unwrap_or(task.mode);
+            place.permit(slot, mode)?;
             exchange(place, slot, task, &at)
         }
     }
@@ -364,15 +429,16 @@ fn put_back(place: &Staging, slot: &Slot, task: &Task) -> io::Result<bool> {
 }
 
 /// True for something other than a folder on the way to a file.
-fn is_in_the_way(error: &io::Error) -> bool {
+pub(super) fn is_in_the_way(error: &io::Error) -> bool {
     let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     error.kind() == io::ErrorKind::NotADirectory || is_loop
 }
 
-fn note(written: &mut FilesWritten, task: &Task, put: io::Result<Put>) {
+pub(super) fn note(written: &mut FilesWritten, task: &Task, put: io::Result<Put>) {
     let name = shown(&task.name);
+    written.has_beside |= matches!(put, Ok(Put::Beside));
     match put {
-        Ok(Put::Done) => {
+        Ok(Put::Done | Put::Was) => {
             written.files = written.files.saturating_add(1);
             if written.list.len() < TREE_FILES_MAX {
                 written.list.push(name);
@@ -407,7 +473,7 @@ fn keep_aside(staging: &Path) -> String {
 
 /// What comes and what changes goes first: a death in between then leaves nothing out. Only a file in the place of a new folder, and
 /// the files of a folder in the place of a new file, go before. Rules for what is ignored come last.
-fn order(entries: &mut [DiffEntry]) {
+pub(super) fn order(entries: &mut [DiffEntry]) {
     let come: BTreeSet<Name> =
         entries.iter().filter(|it| it.after.0 != NO_MODE).map(|it| it.name.clone()).collect();
     let is_below = |name: &[u8], folder: &[u8]| {

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use crate::fail::{self, Point};
 use crate::home;
 use crate::index;
-use crate::ledger::atomic_write;
+use crate::ledger::{atomic_write, is_unfinished, sweep_beside};
 use crate::process::Leash;
 use crate::project::{MADE, Project, RunFolder};
 use crate::regular::{self, Links};
@@ -182,6 +182,8 @@ fn there(run: &RunFolder, number: u32, place: &Path) -> Result<Option<Made>, Wor
             drop_folder(run, number)?;
             Ok(None)
         }
+        // Somebody emptied it: nothing of anybody's is in the way. What is not empty is refused by the system.
+        (None, _) if fs::remove_dir(place).is_ok() => Ok(None),
         (None, _) => Err(WorkError::InTheWay(place.to_owned())),
     }
 }
@@ -209,7 +211,7 @@ fn make_private(folder: &Path) -> Result<(), WorkError> {
     made.map_err(WorkError::io(folder))
 }
 
-/// Brings what differs between two trees into a folder that is as the first; see [`Trees::write`].
+/// Brings what differs between two trees into a folder that is as the first; as a whole; see [`Trees::write_whole`].
 pub fn write(
     folder: &Path,
     staging: &Path,
@@ -217,7 +219,7 @@ pub fn write(
     to: &TreeId,
     trees: &Trees,
 ) -> Result<FilesWritten, WorkError> {
-    Ok(trees.write(folder, staging, from, to)?)
+    Ok(trees.write_whole(folder, staging, from, to)?)
 }
 
 /// Removes a work folder, with all that is in it. One that is not there is no error.
@@ -245,9 +247,13 @@ fn take_away(place: &Path) -> Result<(), WorkError> {
 
 /// Removes a run's folder of work folders once it has none.
 fn forget_if_empty(works: &Path) {
+    let project = works.join(PROJECT);
+    // What a killed process was about to write in its place is nothing to keep.
+    let is_name = |path: &Path| *path == project || is_unfinished(path);
     let mut entries = fs::read_dir(works).into_iter().flatten().flatten();
-    if entries.all(|entry| entry.file_name() == PROJECT) {
-        let _ = fs::remove_file(works.join(PROJECT));
+    if entries.all(|entry| is_name(&entry.path())) {
+        let _ = sweep_beside(&project);
+        let _ = fs::remove_file(&project);
         let _ = fs::remove_dir(works);
     }
 }

@@ -131,7 +131,7 @@ fn needs_git_lines_in_conflict_are_marked_with_the_names_of_the_sides() {
     let (files, marked) = three.conflicts();
     let what = "changed on both sides, in the same lines";
     assert_eq!(files, [("a".to_owned(), what.to_owned())]);
-    let text = "<<<<<<< ours: the project\n2\n=======\n3\n>>>>>>> theirs: step\n";
+    let text = "<<<<<<< ours: the project\n2\n=======\n3\n>>>>>>> theirs: the work\n";
     assert_eq!(marked, map(&[("a", text)]));
 }
 
@@ -156,8 +156,8 @@ fn needs_git_what_one_side_removed_and_the_other_changed_is_a_favoured_sides() {
     );
     let (files, _) = three.conflicts();
     let words = [
-        "changed in the project, deleted by the step",
-        "deleted in the project, changed by the step",
+        "changed in the project, deleted by the work",
+        "deleted in the project, changed by the work",
     ];
     assert_eq!(
         files,

@@ -193,7 +193,106 @@ fn needs_git_an_edit_between_plan_and_write_stays_and_is_told() {
     for name in &written.late {
         assert_eq!(merge.yard.read(name), "by a person\n");
     }
-    assert_eq!((written.files, merge.yard.read("file/in").as_str()), (7, "is in a folder now\n"));
+    // Nothing of it comes before all of it can come.
+    assert_eq!((written.files, merge.yard.read("file").as_str()), (0, "was a file\n"));
+    assert_eq!(merge.yard.read("stays"), "stays\n");
+    assert!(merge.is_clear() && !merge.yard.root.join("new/link").is_symlink());
+}
+
+#[test]
+fn needs_git_with_something_in_the_way_all_stays_as_it_was() {
+    let merge = Merge::new(
+        |yard| {
+            yard.write("d/one", "one\n");
+            yard.write("d/deep/two", "two\n");
+        },
+        |yard| {
+            fs::remove_dir_all(yard.root.join("d")).unwrap();
+            yard.write("d", "is a file now\n");
+            yard.write("new", "new\n");
+        },
+    );
+    merge.yard.write(".git/info/exclude", "*.log\n");
+    merge.yard.write("d/deep/my.log", "private\n");
+    let written = merge.write();
+    assert_eq!((written.files, written.late.as_slice()), (0, &["d".to_owned()][..]));
+    assert_eq!(merge.yard.read("d/one"), "one\n");
+    assert!(!merge.yard.root.join("new").exists() && merge.is_clear());
+    fs::remove_file(merge.yard.root.join("d/deep/my.log")).unwrap();
+    let written = merge.write();
+    assert_eq!((written.files, written.late.len()), (4, 0));
+    assert_eq!(merge.yard.read("d"), "is a file now\n");
+}
+
+/// An edit that comes while the files are written.
+fn edits_in_the_middle(merge: &Merge) -> Option<Act> {
+    let root = merge.yard.root.clone();
+    // Some files have been brought by then; this one comes late.
+    let act = move || fs::write(root.join("tool"), "by a person\n").unwrap();
+    Some((Point::InMergeWrite, 4, Box::new(act)))
+}
+
+#[test]
+fn needs_git_what_was_brought_before_an_edit_in_the_middle_is_taken_back() {
+    let merge = Merge::of_all_kinds();
+    let before = everything(&merge.yard.root);
+    let act = edits_in_the_middle(&merge);
+    let written = with_fate(None, act, || merge.write()).unwrap();
+    assert_eq!((written.files, written.late.as_slice()), (0, &["tool".to_owned()][..]));
+    assert_eq!(merge.yard.read("tool"), "by a person\n");
+    fs::write(merge.yard.root.join("tool"), "tool\n").unwrap();
+    assert_eq!(everything(&merge.yard.root), before);
+    assert!(merge.is_clear());
+    // The next round has the edit.
+    merge.yard.write("stays", "by a person\n");
+    assert_eq!(merge.finish(), 1);
+    assert_eq!(merge.yard.read("stays"), "by a person\n");
+}
+
+#[test]
+fn needs_git_a_death_while_it_is_taken_back_loses_nothing() {
+    let mut died = 0;
+    for point in POINTS {
+        for nth in 1..=16 {
+            let merge = Merge::of_all_kinds();
+            let act = edits_in_the_middle(&merge);
+            if with_fate(Some((point, nth)), act, || merge.write()).is_some() {
+                break;
+            }
+            died += 1;
+            let is_edited = merge.yard.read("tool") == "by a person\n";
+            // The same write again, as whoever resumes does: with the edit it is taken back as a whole.
+            let again = merge.write();
+            if is_edited {
+                assert_eq!(
+                    (again.files, again.late.as_slice()),
+                    (0, &["tool".to_owned()][..]),
+                    "{point:?} {nth}"
+                );
+                assert_eq!(merge.yard.read("tool"), "by a person\n");
+                fs::write(merge.yard.root.join("tool"), "tool\n").unwrap();
+                assert_eq!(merge.now(), merge.from, "{point:?} {nth}");
+            }
+            merge.finish();
+            assert_eq!(merge.now(), merge.to, "{point:?} {nth}");
+            assert!(merge.is_clear(), "{point:?} {nth}");
+        }
+    }
+    assert!(died > 12, "{died}");
+}
+
+#[test]
+fn needs_git_a_file_in_the_place_of_a_link_has_the_permissions_of_its_tree() {
+    let merge = Merge::new(
+        |yard| symlink("nowhere", yard.root.join("a")).unwrap(),
+        |yard| {
+            fs::remove_file(yard.root.join("a")).unwrap();
+            yard.write("a", "file\n");
+            fs::set_permissions(yard.root.join("a"), PermissionsExt::from_mode(0o644)).unwrap();
+        },
+    );
+    assert_eq!(merge.write().files, 1);
+    assert_eq!(fs::metadata(merge.yard.root.join("a")).unwrap().mode() & 0o777, 0o644);
 }
 
 #[test]

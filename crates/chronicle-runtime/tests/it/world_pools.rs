@@ -48,7 +48,7 @@ pub(crate) fn pool_report(state: &State, action: Action) -> Option<Report> {
             let is_bad = folder == OWN_FOLDER || is_called(state, folder, "clash");
             let clashes = favour.is_none() && is_bad;
             let what = "changed on both sides".to_owned();
-            let file = ConflictFile { path: "a.txt".to_owned(), what };
+            let file = ConflictFile { path: "a.txt".to_owned(), what, is_unrecorded: false };
             Some(Report::MergePlanned(Box::new(MergePlanned {
                 folder,
                 ours: tree("ours"),

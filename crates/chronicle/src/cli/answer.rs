@@ -262,8 +262,10 @@ pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Fa
     let (folder, words) = meant(setting, &args.words, Among::Asked(is_question), Rest::Said)?;
     let (gate, text) = gate_and_words(&folder, &words)?;
     if text.is_empty() {
-        return Err(only_a_run("answer", &args.words, &folder)
-            .hint(format!("chronicle answer {} \"your answer\"", folder.id.short())));
+        let named = gate.and_then(|gate| what_to_say(&folder, gate));
+        let run = folder.id.short();
+        let hint = named.unwrap_or_else(|| format!("chronicle answer {run} \"your answer\""));
+        return Err(only_a_run("answer", &args.words, &folder).hint(hint));
     }
     let command = Command::Answer { gate, text, note: args.note };
     // What follows from it is done at once, while the project's files are held: nobody drives a run that is over.
@@ -272,6 +274,18 @@ pub(super) fn cmd_answer(setting: &Setting, args: AnswerArgs) -> Result<Exit, Fa
         return merge::give(setting, &folder, command);
     }
     tell(setting, &folder, &command)
+}
+
+/// What can be typed at a gate that was named without an answer.
+fn what_to_say(folder: &RunFolder, gate: GateId) -> Option<String> {
+    let (view, _) = handle::view(folder).ok()?;
+    let row = view.needs_you.iter().find(|row| row.gate == gate)?;
+    let options: Vec<String> =
+        row.options.iter().map(|it| format!("`{}`", words::one_line(it))).collect();
+    Some(match options.as_slice() {
+        [] => row.next.clone(),
+        options => format!("one of {}: {}", options.join(", "), row.next),
+    })
 }
 
 pub(super) fn cmd_skip(setting: &Setting, args: SkipArgs) -> Result<Exit, Failure> {

@@ -165,9 +165,9 @@ fn trees(setting: &Setting, settings: &Settings) -> CheckResult {
 /// Runs whose work is in folders of their own and not in the project.
 fn unmerged(setting: &Setting) -> Option<CheckResult> {
     let left = handle::work_left(&setting.project).unmerged;
-    let runs: Vec<&str> = left.iter().map(|(run, _)| run.as_str()).collect();
+    let runs: Vec<&str> = left.iter().map(|it| it.run.as_str()).collect();
     let found = format!("work that is not merged: run {}", runs.join(", "));
-    let more = left.iter().map(|(_, path)| words::one_line(&path.display().to_string())).collect();
+    let more = left.iter().map(|it| words::one_line(&it.path.display().to_string())).collect();
     let what = "worktrees";
     (!runs.is_empty()).then_some(CheckResult { more, what, good: true, found, advice: None })
 }

@@ -20,6 +20,7 @@ pub(super) fn show(
     setting: &Setting,
     start: RunStarted,
     untrusted: &Unknown,
+    is_apart: bool,
 ) -> Result<Exit, Failure> {
     let (task, workflows) = (start.task.clone(), start.workflows.clone());
     // The real engine decides here, on a state that is thrown away: a dry run that had its own rules would show another
@@ -27,6 +28,9 @@ pub(super) fn show(
     let rehearsal = rehearse(start);
     let mut notes = notes(setting, &rehearsal, &workflows);
     notes.extend(trust_note(untrusted));
+    notes.extend(is_apart.then(|| {
+        "The run works in a folder of its own; once it is over, `chronicle merge` brings its work into the project.".to_owned()
+    }));
     if setting.json {
         json::say_document(&serde_json::json!({
             "task": task, "rehearsal": rehearsal, "notes": notes,

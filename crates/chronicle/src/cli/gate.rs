@@ -28,9 +28,10 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
     lines
 }
 
-/// Why it is asked. What can be chosen among is compared line by line; a worker's question is one quotation.
+/// Why it is asked. What can be chosen among, and files in conflict, are shown line by line; a worker's question is one quotation.
 fn context(gate: &GateRow) -> Vec<String> {
-    let is_choice = gate.closed && gate.kind == GateKind::Question;
+    let is_choice =
+        gate.kind == GateKind::Conflict || gate.closed && gate.kind == GateKind::Question;
     let parts: Vec<&str> =
         if is_choice { gate.context.lines().collect() } else { vec![&gate.context] };
     let told = parts.into_iter().map(|part| words::about(gate.kind, part));

@@ -17,13 +17,13 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   chronicle gc --days 30
-  chronicle gc --drop 5f3a9c1e    gives up work that is not merged")]
+  chronicle gc --drop 5f3a9c1e    gives up what that run left in folders of its own")]
 pub(super) struct GcArgs {
     /// Keep the trees of runs that ended within this many days
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     days: u64,
 
-    /// Give up the work of this run, which was started with `--worktree` and is not merged: its folder is removed
+    /// Give up what only the work folders of this run have: work that was not merged, and files that could not be recorded
     #[arg(long, value_name = "RUN")]
     drop: Option<String>,
 
@@ -44,6 +44,8 @@ struct Cleared {
     folders: Vec<String>,
     /// Runs with work that is not merged. Their folders stay.
     unmerged: Vec<String>,
+    /// Work folders with files that are nowhere else. They stay too.
+    kept: Vec<String>,
 }
 
 pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> {
@@ -53,7 +55,9 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     }
     let left = handle::work_left(&setting.project);
     tell_unmerged(&left);
-    let unmerged: Vec<String> = left.unmerged.iter().map(|(run, _)| run.clone()).collect();
+    tell_only_copies(&left);
+    let unmerged: Vec<String> = left.unmerged.iter().map(|it| it.run.clone()).collect();
+    let kept = left.only.iter().map(|it| it.left.path.display().to_string()).collect();
     let room = handle::room(&setting.project, args.days)?;
     let room = room.filter(|room| room.frees_bytes > 0 || !room.runs.is_empty());
     let unstarted = handle::unstarted(&setting.project);
@@ -70,14 +74,17 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     if room.is_none() && unstarted.is_empty() && gone.is_empty() && left.folders.is_empty() {
         terminal::talk("There is nothing to free.");
         if setting.json {
-            json::say_document(&Cleared { unmerged, ..Cleared::default() })?;
+            json::say_document(&Cleared { unmerged, kept, ..Cleared::default() })?;
         }
         return Ok(Exit::Done);
     }
     tell_rubbish(&unstarted, &gone, &left);
     if let Some(room) = &room {
         let (all, frees) = (words::bytes(room.bytes), words::bytes(room.frees_bytes));
-        terminal::talk(&format!("Trees take {all}; about {frees} of it is no longer needed:"));
+        let colon = if room.runs.is_empty() { "." } else { ":" };
+        terminal::talk(&format!(
+            "Trees take {all}; about {frees} of it is no longer needed{colon}"
+        ));
         for run in &room.runs {
             terminal::talk(&format!("  the trees of run {run}"));
         }
@@ -88,7 +95,7 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     }
     let removed = remove(&unstarted)?;
     handle::forget_gone(&gone);
-    let folders = handle::remove_work(&left)
+    let folders = handle::remove_work(&left.folders)
         .map_err(|error| Failure::internal("a work folder cannot be removed", &error))?;
     let forgotten: Vec<String> = gone.iter().map(|run| run.id.short().to_owned()).collect();
     let is_full = room.is_some();
@@ -96,7 +103,8 @@ pub(super) fn cmd_gc(setting: &Setting, args: &GcArgs) -> Result<Exit, Failure> 
     let freed_bytes = if is_full { handle::make_room(&setting.project, args.days)? } else { 0 };
     let runs = room.map(|room| room.runs).unwrap_or_default();
     if setting.json {
-        json::say_document(&Cleared { freed_bytes, runs, removed, forgotten, folders, unmerged })?;
+        let cleared = Cleared { freed_bytes, runs, removed, forgotten, folders, unmerged, kept };
+        json::say_document(&cleared)?;
         return Ok(Exit::Done);
     }
     say_gone(&removed, &forgotten, &folders);
@@ -144,37 +152,84 @@ fn say_gone(removed: &[String], forgotten: &[String], folders: &[String]) {
 
 /// Work that would be lost is never part of a question about rubbish.
 fn tell_unmerged(left: &handle::WorkLeft) {
-    for (run, path) in &left.unmerged {
+    for handle::Unmerged { run, path, gate } in &left.unmerged {
+        let bring = match gate {
+            // The merge has begun, and asks.
+            Some(gate) => format!("{gate} asks about its merge: `chronicle answer {run} {gate}`"),
+            None => format!("`chronicle merge {run}` brings it into the project"),
+        };
         terminal::talk(&format!(
-            "Run {run} has work that is NOT merged, in `{}`: it stays. `chronicle merge {run}` brings it into the project, \
-             `chronicle gc --drop {run}` gives it up.",
+            "Run {run} has work that is NOT merged, in `{}`: it stays. {bring}, `chronicle gc --drop {run}` gives it up.",
             path.display()
         ));
     }
 }
 
-/// Gives up the work of one run, and says what that is.
+/// Nor are files that no tree has.
+fn tell_only_copies(left: &handle::WorkLeft) {
+    for only in &left.only {
+        let (run, path) = (only.left.run.short(), only.left.path.display());
+        terminal::talk(&format!(
+            "A work folder of run {run} stays, since {} only there: `{path}`. Take what you need; `chronicle gc --drop {run}` \
+             removes it.",
+            what_is_only_there(only)
+        ));
+    }
+}
+
+/// The subject of a sentence that says that it is only there.
+fn what_is_only_there(only: &handle::OnlyCopy) -> String {
+    match only.files.as_slice() {
+        [] => "what was done in it could not be recorded and is".to_owned(),
+        [file] => format!("`{}` could not be recorded and is", words::one_line(file)),
+        [file, more @ ..] => format!(
+            "{} more and `{}` could not be recorded and are",
+            words::files(more.len() as u64),
+            words::one_line(file)
+        ),
+    }
+}
+
+/// Gives up what only the folders of one run have, and says what that is.
 fn drop_work(setting: &Setting, run: &str, yes: bool) -> Result<Exit, Failure> {
     let folder = setting.run(Some(run))?;
     let (view, _) = handle::view(&folder)?;
     let run = folder.id.short();
     let apart = view.apart.as_ref();
-    if apart.is_some_and(|apart| apart.unmerged) {
-        let path = apart.and_then(|apart| apart.path.clone()).unwrap_or_default();
+    let left = handle::work_left(&setting.project).only;
+    // That of a run apart goes with its work; here are those of steps.
+    let only: Vec<_> = left.iter().filter(|only| only.left.run == folder.id).collect();
+    if let Some(apart) = apart.filter(|apart| apart.unmerged) {
+        let place = apart.path.as_ref().map_or_else(
+            || "the trees of the run, for its folder is gone".to_owned(),
+            |path| format!("`{}`", words::one_line(path)),
+        );
         terminal::talk(&format!(
-            "The work of run {run} is NOT in the project, and goes with its folder: `{}`. `chronicle diff {run}` shows it.",
-            words::one_line(&path)
+            "The work of run {run} is NOT in the project, but in {place}. `chronicle diff {run}` shows it."
         ));
-        if !yes && !terminal::agrees("Give it up?") {
-            return Err(Failure::usage("nothing was dropped")
-                .hint("`--yes` confirms beforehand, without a terminal"));
-        }
     }
-    let dropped = handle::drop_work(&folder, &setting.asker)?;
+    for only in &only {
+        let path = only.left.path.display();
+        terminal::talk(&format!("In `{path}` {} only there.", what_is_only_there(only)));
+    }
+    let is_lost = apart.is_some_and(|apart| apart.unmerged) || !only.is_empty();
+    if is_lost && !yes && !terminal::agrees("Give it up?") {
+        return Err(Failure::usage("nothing was dropped")
+            .hint("`--yes` confirms beforehand, without a terminal"));
+    }
+    let said = if apart.is_some() || only.is_empty() {
+        handle::drop_work(&folder, &setting.asker)?.said
+    } else {
+        "dropped".to_owned()
+    };
+    // What the run's own folder was, is removed by the run itself.
+    let steps = only.iter().map(|only| &only.left).filter(|left| left.path.is_dir());
+    handle::remove_work(steps)
+        .map_err(|error| Failure::internal("a work folder cannot be removed", &error))?;
     if setting.json {
         json::say_view(&handle::view(&folder)?.0)?;
     } else {
-        terminal::say(&format!("Run {run}: {}.", dropped.said));
+        terminal::say(&format!("Run {run}: {said}."));
     }
     Ok(Exit::Done)
 }

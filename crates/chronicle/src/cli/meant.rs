@@ -34,6 +34,8 @@ pub(super) enum Among {
     Waiting,
     /// Those with an open gate that the command answers, if there are any; otherwise as `Waiting`.
     Asked(fn(&GateRow) -> bool),
+    /// Those that are over and whose work, done apart, is neither merged nor dropped.
+    Unmerged,
     /// All runs, also those that are over.
     All,
 }
@@ -311,7 +313,7 @@ fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFold
     let mut unborn: Vec<Unread> = Vec::new();
     for folder in setting.project.runs() {
         match handle::row(&folder) {
-            Ok(row) if matches!(among, Among::All) || is_open(&row) => all.push((folder, row)),
+            Ok(row) if is_among(among, &row) => all.push((folder, row)),
             Err(error) if !is_unborn(&error) => unread.push((folder, error)),
             Err(error) => unborn.push((folder, error)),
             // It is over: nothing can be said to it.
@@ -323,9 +325,12 @@ fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFold
     let meant: Vec<&(RunFolder, RunRow)> = match among {
         Among::Asked(fits) if !waiting.is_empty() => asked(waiting, gate, fits),
         Among::Waiting if !waiting.is_empty() => waiting,
-        Among::Asked(_) | Among::Waiting | Among::Open | Among::Left | Among::All => {
-            all.iter().collect()
-        }
+        Among::Asked(_)
+        | Among::Waiting
+        | Among::Open
+        | Among::Left
+        | Among::Unmerged
+        | Among::All => all.iter().collect(),
     };
     if meant.is_empty() && !unread.is_empty() {
         // Whether it is over cannot be known, so it may well be the one that is meant.
@@ -339,7 +344,19 @@ fn only(setting: &Setting, among: Among, gate: Option<GateId>) -> Result<RunFold
             let (folder, error) = unborn.remove(0);
             if matches!(among, Among::Left) { Ok(folder) } else { Err(error.into()) }
         }
+        [] if matches!(among, Among::Unmerged) && !setting.project.runs().is_empty() => {
+            let what = "no run here is over and has work of its own that is not merged";
+            Err(Failure::usage(what).hint("`chronicle runs` lists the runs there are"))
+        }
         meant => Err(none_or_several(setting, meant)),
+    }
+}
+
+fn is_among(among: Among, row: &RunRow) -> bool {
+    match among {
+        Among::All => true,
+        Among::Unmerged => row.unmerged,
+        Among::Open | Among::Left | Among::Waiting | Among::Asked(_) => is_open(row),
     }
 }
 

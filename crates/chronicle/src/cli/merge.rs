@@ -6,6 +6,7 @@ use chronicle_core::words;
 use chronicle_runtime::handle::{self, Merged, RunFolder};
 use clap::Args;
 
+use super::meant::{self, Among, Rest};
 use super::{Setting, gate, json, only_for_people};
 use crate::exit_code::Exit;
 use crate::failure::Failure;
@@ -20,11 +21,12 @@ const NAMED_MAX: usize = 20;
 /// changed the same lines, the project is left as it is, and you are asked. Killed half way, the same command goes on.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  chronicle merge             the only run that has work to merge
   chronicle merge 5f3a9c1e
   chronicle merge 5f3a9c1e --keep    its folder stays")]
 pub(super) struct MergeArgs {
-    /// Id of the run
-    run: String,
+    /// Id of the run; the only one that has work to merge if omitted
+    run: Option<String>,
 
     /// Keep the folder of the run after the merge
     #[arg(long)]
@@ -33,7 +35,10 @@ pub(super) struct MergeArgs {
 
 pub(super) fn cmd_merge(setting: &Setting, args: &MergeArgs) -> Result<Exit, Failure> {
     only_for_people()?;
-    let folder = setting.run(Some(&args.run))?;
+    let folder = match &args.run {
+        Some(run) => setting.run(Some(run))?,
+        None => meant::split(setting, &[], Among::Unmerged, Rest::Said)?.0,
+    };
     let (view, _) = handle::view(&folder)?;
     let is_over = matches!(view.status, Standing::Done | Standing::Cancelled | Standing::Failed);
     if view.apart.is_some() && !is_over {
@@ -66,12 +71,12 @@ pub(super) fn give(
     }
     let Some(id) = merged.gate else { return Ok(Exit::Done) };
     for row in view.needs_you.iter().filter(|row| row.gate == id && !setting.json) {
-        terminal::say(&format!("  {}: {}", row.gate, words::about(row.kind, &row.about)));
+        terminal::say_wrapped(&format!("  {}: {}", row.gate, words::about(row.kind, &row.about)));
         for line in gate::lines(row, folder.id.short()) {
-            terminal::say(&format!("      {line}"));
+            terminal::say_wrapped(&format!("      {line}"));
         }
         if let Some(path) = view.apart.as_ref().and_then(|apart| apart.path.as_ref()) {
-            terminal::say(&format!("  its folder: {}", words::one_line(path)));
+            terminal::say_wrapped(&format!("  its folder: {}", words::one_line(path)));
         }
         terminal::talk(&format!("Next: {}", row.next));
     }
@@ -83,21 +88,21 @@ fn say(folder: &RunFolder, merged: &Merged, state: &str) {
     let Some(changes) = &merged.changes else {
         // Nothing was merged by this: what the answer says, or how it stands now.
         let text = if merged.gate.is_some() { state } else { merged.said.as_str() };
-        terminal::say(&format!("Run {run}: {text}."));
+        terminal::say_wrapped(&format!("Run {run}: {text}."));
         return;
     };
     if changes.is_none() {
-        terminal::say(&format!("Run {run} is {state}: it changed nothing in the project."));
+        terminal::say_wrapped(&format!("Run {run} is {state}: it changed nothing in the project."));
         return;
     }
     let count = words::files(changes.files.into());
     let count = words::lines_changed(&count, changes.added, changes.removed);
-    terminal::say(&format!("Run {run} is {state}: {count}."));
+    terminal::say_wrapped(&format!("Run {run} is {state}: {count}."));
     for file in changes.list.iter().take(NAMED_MAX) {
-        terminal::say(&format!("  {}", words::one_line(&file.path)));
+        terminal::say_wrapped(&format!("  {}", words::one_line(&file.path)));
     }
     let more = changes.list.len().saturating_sub(NAMED_MAX);
     if more > 0 {
-        terminal::say(&format!("  and {more} more"));
+        terminal::say_wrapped(&format!("  and {more} more"));
     }
 }

@@ -175,8 +175,9 @@ pub(super) fn cmd_run(setting: &Setting, args: &RunArgs) -> Result<Exit, Failure
     };
     if args.dry_run {
         // Nothing is made for it, and a rehearsal has no use for a folder of its own.
+        let is_apart = start.apart;
         let start = RunStarted { apart: false, ..start };
-        return dry_run::show(setting, start, &chosen.untrusted);
+        return dry_run::show(setting, start, &chosen.untrusted, is_apart);
     }
     begin(setting, args, &found.settings, start)
 }

@@ -131,7 +131,7 @@ fn needs_git_a_conflict_is_resolved_in_the_steps_folder() {
     let marked = format!("{}/lines.txt", folder(&session, 2));
     let text = std::fs::read_to_string(&marked).expect("the conflict is marked there");
     assert!(
-        text.contains("<<<<<<< ours: the project\nTWO\n=======\n2\n>>>>>>> theirs: step"),
+        text.contains("<<<<<<< ours: the project\nTWO\n=======\n2\n>>>>>>> theirs: the work"),
         "{text}"
     );
     // Marks that are left are no resolution.

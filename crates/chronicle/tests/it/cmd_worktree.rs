@@ -101,6 +101,7 @@ fn needs_git_runs_work_at_once_and_all_are_merged() {
     assert_eq!(slow.wait().code, Some(0));
     session.chronicle(&["status", &second]).exits(0).prints("not merged yet");
     session.chronicle(&["runs"]).exits(0).prints("(not merged)");
+    session.chronicle(&["merge"]).exits(2).talks("say which run is meant");
     for run in [&second, &first] {
         session.chronicle(&["diff", run, "--name-only"]).exits(0).prints("lines.txt");
         session.chronicle(&["merge", run]).exits(0).prints("is merged: 2 files");
@@ -227,6 +228,79 @@ fn needs_git_a_folder_that_is_gone_is_made_again_from_its_last_files() {
     session.chronicle(&["merge", &run]).exits(0);
     assert_eq!(session.read("quick.txt"), "quick");
     assert_eq!(session.events_of("folder_lost").len(), 1);
+    whole(&session);
+}
+
+#[test]
+fn needs_git_work_that_went_with_its_folder_is_done_again() {
+    let session = project(true);
+    let go = session.path("go");
+    let script = format!(
+        "work:
+  1:
+    - write: {{path: made.txt, text: made}}
+    - wait_for: {{file: '{}'}}
+    - complete: {{summary: made it}}
+  otherwise:
+    - write: {{path: made.txt, text: again}}
+    - complete: {{summary: made it again}}
+",
+        go.display()
+    );
+    session.write("lossy.yaml", script);
+    let supervisor = session.spawn(&args("scripted:lossy.yaml"));
+    until("it works", || session.runs().len() == 1);
+    let run = newest(&session, &[]);
+    let made = || {
+        let said = session.chronicle(&["status", &run, "--json"]);
+        // Its first line may not be there yet.
+        let view = (said.code == Some(0)).then(|| said.json())?;
+        let own = view["apart"]["path"].as_str().map(str::to_owned)?;
+        fs::exists(format!("{own}/made.txt")).is_ok_and(|is_there| is_there).then_some(own)
+    };
+    until("it has written", || made().is_some());
+    fs::remove_dir_all(made().unwrap()).unwrap();
+    fs::write(&go, "").unwrap();
+    supervisor.wait().exits(0).talks("the folder was removed, with all that was changed in it");
+    session.chronicle(&["merge"]).exits(0).prints("is merged: 1 file");
+    assert_eq!(session.read("made.txt"), "again");
+    whole(&session);
+}
+
+#[test]
+fn needs_git_a_folder_that_somebody_emptied_is_made_again() {
+    let session = project(true);
+    let run = ran(&session, "scripted:script.yaml");
+    let own = folder(&session, &run);
+    let around = std::path::Path::new(&own).parent().unwrap();
+    fs::remove_dir_all(around).unwrap();
+    fs::create_dir(around).unwrap();
+    session.chronicle(&["merge", &run]).exits(0);
+    assert_eq!(session.read("quick.txt"), "quick");
+    whole(&session);
+}
+
+#[test]
+fn needs_git_gc_keeps_what_is_only_in_a_work_folder() {
+    let session = project(true);
+    session.write(".chronicle/config.toml", "[trees]\nmax_file_mb = 1\n");
+    let script = "work:\n  - shell: {command: 'head -c 2000000 /dev/zero > big.bin'}\n  - complete: {summary: made}\n";
+    session.write("big.yaml", script);
+    let run = ran(&session, "scripted:big.yaml");
+    let own = folder(&session, &run);
+    let big = format!("{own}/big.bin");
+    session.chronicle(&["merge", &run]).exits(4).prints("big.bin").prints("trees.max_file_mb");
+    session.chronicle(&["gc", "--yes"]).exits(0).talks(&format!("`chronicle answer {run} g1`"));
+    session.chronicle(&["answer", &run, "g1"]).exits(2).talks("one of `resolved`, `ours`, `drop`");
+    session.chronicle(&["answer", &run, "g1", "ours"]).exits(0).prints("its folder is kept");
+    session
+        .chronicle(&["gc", "--days", "0", "--yes"])
+        .exits(0)
+        .talks("only there")
+        .talks("big.bin");
+    assert!(fs::exists(&big).unwrap());
+    session.chronicle(&["gc", "--drop", &run, "--yes"]).exits(0).prints("dropped");
+    assert!(!fs::exists(&big).unwrap());
     whole(&session);
 }
 

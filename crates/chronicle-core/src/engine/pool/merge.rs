@@ -58,6 +58,8 @@ impl Here<'_> {
         let about = words::merge_asks(&self.place.of_step(&step.id), merging);
         let answers: &[&str] = match merging.at {
             MergeStage::Stuck | MergeStage::Verifying => &[AGAIN, DROP],
+            // No tree has what the step wrote there.
+            MergeStage::Conflict if merging.has_unrecorded() => &[RESOLVED, OURS, DROP],
             MergeStage::Planning
             | MergeStage::Filling
             | MergeStage::Writing

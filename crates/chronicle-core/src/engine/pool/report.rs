@@ -6,7 +6,9 @@ use crate::definition::workflow::{StepItem, judge_steps};
 use crate::event::Event;
 use crate::event::input::Report;
 use crate::event::pool::{MergePlanned, MergeWritten, PlanOrigin, PoolPlanned};
-use crate::state::{FolderStage, MergeStage, State};
+use crate::event::trees::Moment;
+use crate::state::{FolderStage, MergeStage, State, worked_in};
+use crate::words;
 
 /// Reports about pools. One that nobody waits for any more is ignored.
 pub(in crate::engine) fn report(scratch: &mut Scratch<'_>, report: &Report) {
@@ -19,8 +21,7 @@ pub(in crate::engine) fn report(scratch: &mut Scratch<'_>, report: &Report) {
             .then(|| Event::FolderMade(made.clone())),
         Report::FolderFailed { folder, why } => is_wanted(state, *folder, &FolderStage::Wanted)
             .then(|| Event::FolderFailed { folder: *folder, why: why.clone() }),
-        Report::FolderLost { folder } => is_wanted(state, *folder, &FolderStage::Made)
-            .then_some(Event::FolderLost { folder: *folder }),
+        Report::FolderLost { folder } => return lost(scratch, *folder),
         Report::FolderDropped { folder, error } => is_wanted(state, *folder, &FolderStage::Leaving)
             .then(|| Event::FolderDropped { folder: *folder, error: error.clone() }),
         Report::MergePlanned(planned) => planned_event(state, planned),
@@ -38,6 +39,24 @@ pub(in crate::engine) fn report(scratch: &mut Scratch<'_>, report: &Report) {
     };
     if let Some(event) = event {
         scratch.emit(event);
+    }
+}
+
+/// A folder is gone. What its workers left since files were last recorded is gone with it, so nothing is recorded of that: the folder that
+/// is made again would only show that they did nothing.
+fn lost(scratch: &mut Scratch<'_>, folder: u32) {
+    let state = scratch.state();
+    let Some(stage) = state.folder_stage(folder) else { return };
+    let is_made = *stage == FolderStage::Made;
+    let of = worked_in(folder);
+    let after = state.trees.after.keys().map(|id| Moment::After(*id));
+    let missed: Vec<Moment> = after.filter(|moment| state.folder_of(*moment) == of).collect();
+    if is_made {
+        scratch.emit(Event::FolderLost { folder });
+    }
+    for moment in missed {
+        let why = words::folder_gone().to_owned();
+        scratch.emit(Event::TreeMissed { moment, folder: of, why });
     }
 }
 

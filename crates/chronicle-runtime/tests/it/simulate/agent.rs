@@ -169,6 +169,10 @@ impl Sim<'_> {
             match left {
                 true => self.finish_turn(id),
                 false if self.is_early(id) && self.habit() == WANDERS => self.leave_anyhow(id),
+                // A plan changes while others work only if somebody among them asks for it in time.
+                false if self.shape.is_pool && self.is_early(id) && self.rng.chance(30) => {
+                    self.plan_anew(id);
+                }
                 false => self.leave_rightly(id),
             }
         } else if left {
@@ -192,7 +196,8 @@ impl Sim<'_> {
 
     /// Agents of a world have a habit; all of them do everything now and then.
     fn misbehave(&mut self, id: AttemptId) {
-        if self.shape.is_pool && self.rng.chance(25) {
+        let helps = self.agents.get(&id).is_some_and(|agent| agent.helps);
+        if self.shape.is_pool && self.rng.chance(if helps { 70 } else { 25 }) {
             return self.plan_anew(id);
         }
         if self.rng.chance(50) {
@@ -349,7 +354,12 @@ impl Sim<'_> {
     /// Some steps, or others than before: those that have begun, what nobody can follow, and ones with bad luck among them.
     fn plan(&mut self, id: AttemptId) {
         let plans = ["a b<a", "a clash c<a", "a b c d<a", "nofolder b", "a d<b", "e f<e", ""];
-        let text = if self.calm { plans[0] } else { *self.rng.pick(&plans).unwrap_or(&"a") };
+        let helps = self.agents.get(&id).is_some_and(|agent| agent.helps);
+        let text = match (self.calm, helps) {
+            (true, false) => plans[0],
+            (true, true) => "a b<a c",
+            (false, _) => *self.rng.pick(&plans).unwrap_or(&"a"),
+        };
         let open = self.oracle.state.pools.values().find(|pool| !pool.left);
         let version = open.map(|pool| pool.version);
         let late = !self.calm && self.rng.chance(20);
@@ -521,7 +531,10 @@ impl Sim<'_> {
         }
         let wrong = !self.calm || verifies && self.is_early(id);
         let roll = if wrong { self.rng.below(20) } else { 0 };
+        // Steps that pass by themselves and fail together are rare enough.
+        let checks_merge = self.shape.is_pool && place.phase().as_str() == "verify";
         let code = match roll {
+            0..=9 if !self.calm && checks_merge => Some(1),
             0..=14 => Some(0),
             15 | 16 => Some(1),
             17 => None,

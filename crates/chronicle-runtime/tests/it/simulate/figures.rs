@@ -117,6 +117,7 @@ troubles! {
     Decided: "one of several results taken",
     WroteBeside: "file changed while a merge was written",
     NoFolder: "work folder not made",
+    FolderLost: "work folder removed under its worker",
     Crowded: "attempt that waited for room on the machine",
     Rewalled: "attempt started behind other walls than it was decided for",
 }
@@ -138,6 +139,7 @@ impl Met {
             Event::PlanMade(made) if made.pool.is_some() => Trouble::Replanned,
             Event::RaceDecided(_) => Trouble::Decided,
             Event::FolderFailed { .. } => Trouble::NoFolder,
+            Event::FolderLost { .. } => Trouble::FolderLost,
             Event::NoticeGiven(given) if given.missed.is_some() => Trouble::Untold,
             Event::NoticeGiven(_) => Trouble::Told,
             Event::FollowUpEnded { .. } => Trouble::Helped,

@@ -15,7 +15,7 @@ use super::rng::Rng;
 /// How many there are. Reading one costs as much as a whole run, so they are read once.
 const SHAPES: u64 = 96;
 /// How many of them have steps that work beside each other.
-const POOLS: u64 = 8;
+const POOLS: u64 = 16;
 /// How many of them, the last ones, have workers that do the same work, of which one is taken.
 const RACES: u64 = 6;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use chronicle_core::base::ids::{AttemptId, Cause, SHELL};
+use chronicle_core::base::ids::{AttemptId, Cause, FolderId, SHELL};
 use chronicle_core::engine::work::work;
 use chronicle_core::event::WallsFound;
 use chronicle_core::event::input::{
@@ -15,8 +15,8 @@ use chronicle_core::event::record::Line;
 use chronicle_core::event::room::RoomLimit;
 use chronicle_core::event::trees::{FileChange, Moment, Restored};
 use chronicle_core::event::{Change, Message as ToTell};
-use chronicle_core::state::Status;
 use chronicle_core::state::effect::{Action, Effect};
+use chronicle_core::state::{State, Status};
 use chronicle_core::words;
 use chronicle_runtime::for_tests::driver::Run;
 use chronicle_runtime::for_tests::ledger::{self, Folder, LedgerError};
@@ -423,7 +423,7 @@ impl Sim<'_> {
                     at_once = true;
                 }
                 Action::RecordTree(moment) if supervisor.trees.insert(effect.cause) => {
-                    let input = self.tree(moment);
+                    let input = self.tree(supervisor.run.state(), moment);
                     supervisor.inbox.push_back(Message::new(input));
                 }
                 Action::RestoreTree if supervisor.trees.insert(effect.cause) => {
@@ -561,8 +561,14 @@ impl Sim<'_> {
         Ok(true)
     }
 
-    /// Mostly nothing has changed; sometimes git fails.
-    fn tree(&mut self, moment: Moment) -> Input {
+    /// Mostly nothing has changed; sometimes git fails, or somebody removed the folder.
+    fn tree(&mut self, state: &State, moment: Moment) -> Input {
+        if let (Moment::After(_), FolderId::Work(folder)) = (moment, state.folder_of(moment))
+            && state.is_made(FolderId::Work(folder))
+            && self.rng.chance(5)
+        {
+            return self.reported(Report::FolderLost { folder });
+        }
         if self.rng.chance(5) {
             let why = "git could not write".to_owned();
             return self.reported(Report::TreeMissed { moment, why });

@@ -27,6 +27,14 @@ pub(crate) fn readings(tool: &str) -> Vec<&str> {
     all
 }
 
+/// A name without the namespace that models put before every tool that they are given: `functions.bash` is `bash`. Others may be those of
+/// servers.
+pub(crate) fn unwrapped(tool: &str) -> &str {
+    const WRAPPERS: [&str; 2] = ["functions", "default_api"];
+    let own = WRAPPERS.iter().find_map(|it| tool.strip_prefix(it)?.strip_prefix(SEPARATORS));
+    own.filter(|own| !own.is_empty()).unwrap_or(tool)
+}
+
 /// True for a name without a namespace before it; one of a server is whole too.
 pub(crate) fn is_whole(tool: &str) -> bool {
     !tool.contains(SEPARATORS) && (is_of_server(tool) || !tool.contains("__"))

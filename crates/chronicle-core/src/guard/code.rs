@@ -13,6 +13,7 @@ use super::escapes;
 use super::facts::Access;
 use super::foreign;
 use super::given::DATABASES;
+use super::joined;
 use super::literals::in_quotes;
 
 /// Most texts of one program that are looked at.
@@ -99,7 +100,7 @@ fn look_at(interpreter: &str, code: &str) -> CodeSeen {
     // What it removes is not in its text.
     let remover = match &foreign {
         Some(told) => told.unnamed,
-        None => remover.copied().filter(|_| paths.is_empty() || !removes_named(&own)),
+        None => remover.copied().filter(|_| is_nameless(code, &paths) || !removes_named(&own)),
     };
     let unnamed = remover.map(|word| {
         format!("its code uses `{}` on what is not in its text", word.trim_end_matches(['(', ' ']))
@@ -423,6 +424,9 @@ fn removes_named(code: &str) -> bool {
             let before = code.get(..at).unwrap_or_default().trim_end_matches('.');
             return before.ends_with("')") || before.ends_with("\")");
         }
+        if is_own_folder(inside, code) {
+            return true;
+        }
         let quote = inside.chars().next().filter(|it| ['\'', '"', '`'].contains(it));
         let text = quote.and_then(|quote| inside.get(1..)?.split_once(quote));
         // Nothing may be put before or behind it.
@@ -435,6 +439,48 @@ fn removes_named(code: &str) -> bool {
         code.match_indices(word)
     });
     calls.into_iter().all(is_named)
+}
+
+/// Makes a folder for a while, with a name that nothing else has.
+const MAKES_FOLDER: &str = "mkdtemp(";
+
+/// True if code names nothing that it could remove, and makes nothing of its own.
+fn is_nameless(code: &str, paths: &[String]) -> bool {
+    paths.is_empty() && !code.contains(MAKES_FOLDER)
+}
+
+/// True if what stands in a call is a folder that the code itself made for a while: `tempfile.mkdtemp()`, or a name that it has.
+fn is_own_folder(inside: &str, code: &str) -> bool {
+    let is_made = |text: &str| {
+        let text = text.trim_start();
+        text.strip_prefix("tempfile.").unwrap_or(text).starts_with(MAKES_FOLDER)
+    };
+    if is_made(inside) {
+        // What stands behind it could lead elsewhere.
+        let after = inside.split_once(')').map_or("", |(_, after)| after.trim_start());
+        return after.starts_with([',', ')']);
+    }
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let end = inside.find(|it| !is_name(it)).unwrap_or(inside.len());
+    let (name, after) = inside.split_at(end);
+    if name.is_empty() || !after.trim_start().starts_with([',', ')']) {
+        return false;
+    }
+    // It gets a value once, and that one.
+    let mut values = code.match_indices(name).filter_map(|(at, _)| {
+        let is_whole = !code[..at].ends_with(is_name);
+        let after = code[at + name.len()..].trim_start();
+        let value = after.strip_prefix('=').filter(|it| !it.starts_with('='));
+        let before = code[..at].trim_end();
+        let is_taken = ["for", "as", "global", "del"].iter().any(|it| before.ends_with(it));
+        let is_listed = before.is_empty() || before.ends_with([';', ':', ',', '(', '[', '*']);
+        let is_other = is_taken
+            || [":=", "+=", "/=", "in "].iter().any(|it| after.starts_with(it))
+            || after.starts_with(',') && is_listed && !before.ends_with('(');
+        (is_whole && (value.is_some() || is_other)).then(|| value.unwrap_or_default())
+    });
+    let has_parameters = ["def ", "lambda"].iter().any(|it| code.contains(it));
+    !has_parameters && values.next().is_some_and(is_made) && values.next().is_none()
 }
 
 /// Words of databases' clients that run programs or read files.
@@ -525,6 +571,13 @@ fn texts_of(whole: &str, plain: Option<&str>) -> Vec<String> {
     for text in plain.map(texts).unwrap_or_default() {
         if !all.contains(&text) {
             all.push(text);
+        }
+    }
+    let made = joined::paths(plain.unwrap_or(whole));
+    let is_path = |it: &String| !it.is_empty() && it.len() <= PATH_MAX && !it.contains('\n');
+    for path in made.into_iter().filter(is_path) {
+        if !all.contains(&path) && all.len() < TEXTS_MAX {
+            all.push(path);
         }
     }
     all

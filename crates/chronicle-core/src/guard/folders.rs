@@ -63,12 +63,17 @@ impl WholeFolder {
 
     /// True if something of it is changed where it lies.
     pub fn is_changed(&self) -> bool {
-        self.access.changes()
+        self.access.changes() || self.may_change()
+    }
+
+    /// True if a program gets it that most likely changes what it is given, such as a formatter.
+    fn may_change(&self) -> bool {
+        self.access == Access::Likely
     }
 
     /// True if nothing of it is changed or copied.
     pub fn is_only_read(&self) -> bool {
-        self.to.is_empty() && !self.access.changes()
+        self.to.is_empty() && !self.is_changed()
     }
 }
 
@@ -189,7 +194,7 @@ impl Compiled {
     fn kept_by(&self, used: &WholeFolder, real: &str, below: &str) -> Option<(RuleRef, Kept)> {
         let last = real.rsplit('/').next().unwrap_or(real);
         let names = relative(real);
-        if used.access.changes() {
+        if used.is_changed() {
             return self.changed_by(used.access, last, &names);
         }
         if let Some(secluded) = secluded(&names, &self.place) {
@@ -283,6 +288,13 @@ fn verdict(rules: &Compiled, used: &WholeFolder, real: &str, below: &str) -> Jud
     let Some((rule, kept)) = hit else { return Judgement::Clear };
     let file = line(below, SHOWN_MAX);
     let by = &used.by;
+    if used.may_change() {
+        let why = format!(
+            "`{by}` may change what is found in a folder, and `{file}` is among it: the rules name `{}`; leave it out",
+            rule.text
+        );
+        return Judgement::Ask { rule, why };
+    }
     match kept {
         Kept::Hidden => {
             let why = format!(
@@ -302,7 +314,7 @@ fn verdict(rules: &Compiled, used: &WholeFolder, real: &str, below: &str) -> Jud
             );
             Judgement::Deny { rule, why }
         }
-        Kept::Guard if used.access.changes() => {
+        Kept::Guard if used.is_changed() => {
             let why = format!(
                 "`{by}` changes what is found in a folder, and `{file}` is among it, which guards this run; leave it out"
             );

@@ -16,6 +16,7 @@ use super::look::known_kind;
 use super::path_rules::{by_paths, emptied_by, shown};
 use super::paths::{Names, pattern, picked, relative, spellings};
 use super::perhaps::by_unknown;
+use super::processes::{leads_through_process, stream};
 use super::protected::{
     Person, ends_us, guards, holds, perhaps_person, person_command, run_guard, secluded,
 };
@@ -24,7 +25,7 @@ use super::repositories::REPOSITORY;
 use super::texts::{RunText, in_full, of_run, only_helps};
 use super::variants::{is_of_tests, respelled_options, with_sets};
 use crate::base::quote::line;
-use crate::base::tools::{ToolKind, says_it_destroys};
+use crate::base::tools::{ToolKind, patched, says_it_destroys};
 use crate::definition::guard::{BUILT_IN_NAME, Found};
 use crate::definition::workflow::Tools;
 
@@ -61,7 +62,9 @@ pub fn judge(
 fn by_lists(lists: Option<&Tools>, call: &AskedCall<'_>) -> Option<Judgement> {
     // Lists that are the worker's own do not bind the agents that it starts.
     let lists = lists.filter(|lists| !lists.own_only || !call.by_sub_agent)?;
-    let why = lists.refusal(call.tool, call.kind)?;
+    let why = lists
+        .refusal(call.tool, call.kind)
+        .or_else(|| lists.refusal_of_patch(call.tool, patched(call.tool, call.input)))?;
     Some(Judgement::Deny { rule: RuleRef::own(RuleKind::Tools, call.tool), why })
 }
 
@@ -367,6 +370,9 @@ impl Judge<'_> {
             Access::Meta | Access::Write | Access::Delete => true,
             Access::List | Access::Maybe | Access::Likely => false,
         };
+        if is_through_process(reach) {
+            return matters || reach.access.may_change();
+        }
         let is_named = reach.is_guess || reach.extent == Extent::Named;
         // A new folder replaces nothing, and git changes what is its own.
         let is_mild = reach.access == Access::Write
@@ -384,6 +390,20 @@ fn word(kind: UnclearKind) -> &'static str {
     }
 }
 
+/// True for a path that goes through what a process has open or where it works. A word that only looks like a path is none.
+fn is_through_process(reach: &Reach) -> bool {
+    let Some(whole) = reach.whole.as_deref().filter(|_| !reach.put.is_elsewhere) else {
+        return false;
+    };
+    let leads = match &reach.path {
+        Word::Known(path) | Word::Glob(path) => leads_through_process(path),
+        Word::Unknown { .. } => false,
+    };
+    // Whoever opens a stream again to write writes to the file that it was opened from to be read.
+    let is_opened_again = || reach.access.changes() && !reach.is_guess && stream(whole).is_some();
+    leads || leads_through_process(whole) || is_opened_again()
+}
+
 fn unknown_path(reach: &Reach) -> String {
     let what = match reach.access {
         Access::Read => "reads",
@@ -393,6 +413,13 @@ fn unknown_path(reach: &Reach) -> String {
         Access::Delete => "removes",
     };
     match &reach.path {
+        Word::Known(path) | Word::Glob(path) if reach.whole.is_some() => {
+            format!(
+                "`{}` {what} `{}`, which goes through what a process has open or where it works, so that only that process knows which file it is: name the file itself",
+                reach.by,
+                line(path, SHOWN_MAX)
+            )
+        }
         Word::Known(path) | Word::Glob(path) => {
             format!(
                 "`{}` {what} `{}` in a folder that only the running shell knows",

@@ -150,12 +150,22 @@ fn maybe(reach: Reach) -> Option<Reach> {
     is_used.then_some(Reach { access, is_guess: true, extent: Extent::All, ..reach })
 }
 
+/// What may be done to a path if a text is a command. What would be removed counts as such, and a person is asked.
+fn perhaps_done(reach: Reach) -> Option<Reach> {
+    let is_used = !reach.is_guess && reach.whole.is_some();
+    if reach.access != Access::Delete || !is_used {
+        return maybe(reach);
+    }
+    let put = Put { is_elsewhere: true, ..reach.put.clone() };
+    Some(Reach { is_guess: true, put, ..reach })
+}
+
 /// A text that may be a command, or only words: what is surely done to paths if it is one may be done.
 fn may_run(text: &str, folder: &str, place: &Whereabouts, tool: &str, looked: &mut Looked) {
     let acts = read(text, folder, place);
     let mut reaches = Vec::new();
     reaches_of(&acts, folder, place, &mut reaches);
-    let used = reaches.into_iter().filter_map(maybe);
+    let used = reaches.into_iter().filter_map(perhaps_done);
     looked.reaches.extend(used.map(|reach| Reach { by: tool.to_owned(), ..reach }));
     looked.perhaps.push(acts);
 }

@@ -9,8 +9,8 @@ use crate::definition::guard::Pattern;
 /// What is denied whatever the rules say, for people.
 pub const PROTECTED: &[&str] = &[
     "changing Chronicle's own files: `.chronicle`, `.pi/chronicle`, your settings, and what it keeps of runs",
-    "changing files of rules, and settings, hooks and extensions of agents: `.claude`, `.pi`, `.codex`, `.gemini`, `.opencode`, `.mcp.json`",
-    "changing `.git/hooks`, `.git/config`, `.git/commondir` and `.git/info/attributes`, or removing the project with what is in it",
+    "changing files of rules, and settings, hooks and extensions of agents: `.claude`, `.pi`, `.codex`, `.gemini`, `.opencode`, `opencode.json`, `.cursor`, `.mcp.json` and others",
+    "changing `.git/hooks`, `.git/config`, `.git/commondir` and `.git/info/attributes`, the same of submodules and work trees, or removing the project with what is in it",
     "a person's commands: `chronicle approve`, `answer`, `go`, `run`, `resume`, `undo` and every other that does more than show something",
     "ending the supervisor",
 ];
@@ -48,6 +48,49 @@ pub const GUARDS: &[&[&str]] = &[
     // Says that the repository's settings and hooks are elsewhere.
     &[".git", "commondir"],
 ];
+/// What other agents load of a project or a home and run: settings that name servers, hooks and programs, and code of extensions. They are
+/// known by their names like those above; walls have a list of their own.
+const LOADED: &[&[&str]] = &[
+    &["opencode.json"],
+    &["opencode.jsonc"],
+    &[".opencode", "tool"],
+    &[".opencode", "tools"],
+    &[".config", "opencode"],
+    &[".pi", "agent", "npm"],
+    &[".pi", "agent", "git"],
+    &[".codex", "rules"],
+    &[".gemini", "extensions"],
+    &[".gemini", "hooks"],
+    &[".qwen", "settings.json"],
+    &[".qwen", "extensions"],
+    &[".cursor", "mcp.json"],
+    &[".cursor", "hooks.json"],
+    &[".cursor", "hooks"],
+    &[".cursor", "cli.json"],
+    &[".cursor", "cli-config.json"],
+    &[".vscode", "mcp.json"],
+    &[".amp", "settings.json"],
+    &[".config", "amp"],
+    &[".factory", "settings.json"],
+    &[".factory", "mcp.json"],
+    &[".factory", "hooks"],
+    &[".kiro", "settings"],
+    &[".kiro", "hooks"],
+    &[".roo", "mcp.json"],
+    &[".windsurf", "hooks.json"],
+    &[".codeium", "windsurf"],
+    &[".copilot", "config.json"],
+    &[".copilot", "mcp-config.json"],
+    &[".continue", "config.json"],
+    &[".continue", "config.yaml"],
+    &[".config", "goose"],
+    &[".crush.json"],
+    &["crush.json"],
+    &[".config", "crush"],
+    &[".aider.conf.yml"],
+];
+/// What git runs, or is told by, in the folders that it keeps of submodules and work trees.
+const OF_REPOSITORIES: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 /// Folders that hold some of them: whoever moves one away moves them too.
 const HOLDERS: &[&str] = &[".pi", ".claude", ".codex", ".gemini", ".opencode", ".git"];
 
@@ -105,11 +148,13 @@ pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Optio
     let own_home = place.homes.iter().find_map(|home| inside(names, home, place));
     let names = own_home.unwrap_or_else(|| in_copy(path, place));
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let is_guard = GUARDS.iter().any(|guard| {
-        names
-            .windows(guard.len())
-            .any(|part| part.iter().zip(*guard).all(|(name, other)| path.is_same(name, other)))
+    let is_guard = GUARDS.iter().chain(LOADED).any(|guard| {
+        names.windows(guard.len()).any(|part| {
+            let mut pairs = part.iter().zip(*guard);
+            pairs.all(|(name, other)| path.is_same(name, other) && means(path, name, other))
+        })
     });
+    let is_guard = is_guard || is_of_repository(path, &names);
     let removes = access == Access::Delete;
     let holds = removes && names.last().is_some_and(|last| HOLDERS.contains(&last.as_str()));
     // The project with its `.chronicle`, or a folder above it.
@@ -134,6 +179,31 @@ pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Optio
             path.text()
         ),
     })
+}
+
+/// False for a pattern that finds a name without a dot before it among many others: `*` and `*.json` mean all of them.
+fn means(path: &Names, name: &str, other: &str) -> bool {
+    other.starts_with('.') || !path.is_glob() || !name.starts_with(['*', '?', '['])
+}
+
+/// What lies below the folder in which git keeps a submodule or a work tree; `None` if a path is neither of them nor below it.
+fn in_repository<'n>(path: &Names, names: &'n [String]) -> Option<&'n [String]> {
+    let is_kept = |pair: &[String]| {
+        path.is_same(&pair[0], ".git")
+            && ["modules", "worktrees"].iter().any(|it| path.is_same(&pair[1], it))
+    };
+    let at = names.windows(2).position(is_kept)?;
+    names.get(at + 2..)
+}
+
+/// True for hooks and settings of a submodule, wherever it lies in the project, or of a work tree.
+fn is_of_repository(path: &Names, names: &[String]) -> bool {
+    // The first name below is that of the submodule.
+    let inside = in_repository(path, names).and_then(|names| names.get(1..)).unwrap_or_default();
+    let is_one = |name: &String| OF_REPOSITORIES.iter().any(|it| path.is_same(name, it));
+    let is_told =
+        |pair: &[String]| path.is_same(&pair[0], "info") && path.is_same(&pair[1], "attributes");
+    inside.iter().any(is_one) || inside.windows(2).any(is_told)
 }
 
 /// Why a path may not even be looked at; `None` if it is not in the work of others.
@@ -179,9 +249,9 @@ pub(super) fn is_holder(path: &str) -> bool {
 /// Why nothing may be picked from a folder and changed; `None` if it holds nothing that guards a run.
 pub(super) fn holds(path: &Names) -> Option<String> {
     let last = path.names().last()?.to_lowercase();
-    HOLDERS
-        .iter()
-        .any(|holder| path.is_same(&last, holder))
+    let is_holder = HOLDERS.iter().any(|holder| path.is_same(&last, holder));
+    let is_repository = in_repository(path, path.names()).is_some();
+    (is_holder || is_repository)
         .then(|| format!("`{}` holds what guards this run: no worker may change it", path.text()))
 }
 
@@ -460,6 +530,13 @@ mod tests {
             "/state/trees/p/.claude/settings.local.json",
             "/state/trees/p/sub/.mcp.json",
             "/state/trees/p/.git/hooks/pre-commit",
+            "/state/trees/p/.git/modules/a/b/hooks/post-checkout",
+            "/state/trees/p/.git/modules/a/config",
+            "/state/trees/p/.git/modules/a/info/attributes",
+            "/state/trees/p/.git/worktrees/w/config.worktree",
+            "/state/trees/p/opencode.json",
+            "/state/trees/p/sub/.cursor/mcp.json",
+            "/home/ann/.config/opencode/plugin/x.ts",
             "/home/ann/.pi/damage-control-rules.yaml",
             "/state/other",
             "/conf/config.toml",
@@ -470,6 +547,9 @@ mod tests {
             "/state/trees/p/src/main.rs",
             "/state/trees/p/.claude/notes.md",
             "/state/trees/p/.git/index.lock",
+            "/state/trees/p/.git/modules/a/index.lock",
+            "/state/trees/p/.git/modules/hooks/HEAD",
+            "/state/trees/p/.cursor/rules/x.mdc",
             "/state/trees/p/.pi/todos/one.md",
             "/state/trees/p/settings.json",
             "/home/ann/x",

@@ -296,8 +296,7 @@ fn deep_of_find<'f>(
     // A folder is changed by what is done to it, and that is looked at by itself.
     let is_of_folders = words.windows(2).any(|pair| pair[0] == "-type" && pair[1] == "d");
     let is_used = move |touch: &&acts::Touch| {
-        let is_idle = [TouchKind::List, TouchKind::Maybe, TouchKind::Likely];
-        let uses = !is_idle.contains(&touch.kind);
+        let uses = !matches!(touch.kind, TouchKind::List | TouchKind::Maybe);
         touch.span == find.span && uses && !(is_of_folders && touch.kind != TouchKind::Read)
     };
     touches.iter().filter(is_used).filter_map(move |touch| {

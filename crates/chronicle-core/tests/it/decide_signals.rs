@@ -3,7 +3,7 @@
 use chronicle_core::base::ids::AttemptId;
 use chronicle_core::event::Verdict;
 use chronicle_core::event::input::{Answer, AttemptReport};
-use chronicle_core::event::signal::{Signal, parse};
+use chronicle_core::event::signal::{Signal, is_ours, is_ours_of_server, parse};
 use chronicle_core::state::Status;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -579,4 +579,15 @@ fn what_the_worker_before_wants_done_is_handed_over() {
     let text = chronicle_core::handover::handover(&world.state, next);
     assert!(text.contains("## What the phase before asks of you\n\nthe parser first"), "{text}");
     assert!(matches!(parse("workflow_status", &Value::Null), Signal::Status));
+}
+
+#[test]
+fn a_signal_is_known_under_the_name_of_its_server_too() {
+    assert!(is_ours("signal_back") && !is_ours("mcp__chronicle__signal_back"));
+    assert!(is_ours_of_server("mcp__chronicle__signal_back"));
+    for tool in
+        ["signal_back", "mcp__chronicle__bash", "mcp__other__signal_back", "mcp__chronicle__"]
+    {
+        assert!(!is_ours_of_server(tool), "{tool}");
+    }
 }

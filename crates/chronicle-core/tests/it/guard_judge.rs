@@ -1,10 +1,10 @@
 //! How the judge weighs what it knows: in which order, and what is stricter.
 
-use chronicle_core::base::tools::ToolKind;
+use chronicle_core::base::tools::{Patched, ToolKind};
 use chronicle_core::definition::guard::{Rules, built_in, read_rules};
 use chronicle_core::definition::workflow::{Source, Tools};
 use chronicle_core::guard::{
-    AskedCall, CallFacts, Compiled, Judgement, RuleKind, Whereabouts, judge, look,
+    AskedCall, CallFacts, Compiled, Judgement, RuleKind, Whereabouts, WholeFolder, judge, look,
 };
 use serde_json::{Value, json};
 
@@ -151,10 +151,72 @@ fn lists_name_kinds_and_spare_sub_agents_if_they_say_so() {
     assert!(!is_denied(&allow(&["bash"]), "exec_command", false));
     assert!(is_denied(&allow(&["bash"]), "no_such_tool", false));
     assert!(is_denied(&allow(&["bash"]), "functions__bash", false), "it allows only what it names");
+    // What models put before each name says nothing; what others put there may be a server.
+    assert!(!is_denied(&allow(&["bash"]), "functions.bash", false));
+    assert!(!is_denied(&allow(&["edit"]), "functions.MultiEdit", false));
+    assert!(is_denied(&allow(&["bash"]), "other.bash", false));
+    assert!(is_denied(&allow(&["bash"]), "functions.read", false));
     assert!(!is_denied(&allow(&["no_such_tool"]), "no_such_tool", false));
     assert!(is_denied(&allow(&[]), "Read", false));
     let exact = Tools { names_only: true, ..allow(&["edit"]) };
     assert!(is_denied(&exact, "MultiEdit", false) && !is_denied(&exact, "edit", false));
+}
+
+#[test]
+fn a_patch_makes_and_removes_files_only_where_that_is_allowed() {
+    let none = compiled(&[]);
+    let allow = |names: &[&str]| Tools {
+        allow: Some(names.iter().map(|it| (*it).to_owned()).collect()),
+        ..Tools::default()
+    };
+    let patch = |body: &str| json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")});
+    let change = patch("*** Update File: a.rs\n-a\n+b");
+    let new = patch("*** Add File: b.rs\n+b");
+    let renamed = patch("*** Update File: a.rs\n*** Move to: b.rs\n-a\n+b");
+    let gone = patch("*** Delete File: a.rs");
+    let unified = json!({"patch": "--- /dev/null\n+++ b/b.rs\n@@ -0,0 +1 @@\n+b\n"});
+    let is_denied = |lists: &Tools, input: &Value| {
+        let asked = call("apply_patch", input);
+        kind(&judged(&none, Some(lists), &asked)) == Some(RuleKind::Tools)
+    };
+    let edit = allow(&["edit"]);
+    assert!(!is_denied(&edit, &change));
+    for input in [&new, &renamed, &gone, &unified] {
+        assert!(is_denied(&edit, input), "{input}");
+        assert!(!is_denied(&allow(&["edit", "write"]), input), "{input}");
+        assert!(!is_denied(&allow(&["apply_patch"]), input), "{input}");
+        assert!(!is_denied(&Tools::default(), input), "{input}");
+    }
+    assert!(!is_denied(&allow(&["edit", "delete"]), &gone));
+    let why = edit.refusal_of_patch("apply_patch", Patched { adds: true, removes: false }).unwrap();
+    assert_eq!(
+        why,
+        "this phase does not allow `write`, and this patch of `apply_patch` makes a file: let it change files that are there only"
+    );
+}
+
+/// What a search hands to a formatter is found on the disk, and a person is asked about what the rules keep of it.
+#[test]
+fn formatters_are_asked_about_for_what_they_are_handed() {
+    let text = "readOnlyPaths: [locked.txt]\n";
+    let rules = compiled(&[rules("my/rules.yaml", text), built_in()]);
+    for command in [
+        "find . -name '*.txt' -exec prettier --write {} +",
+        "find . -name '*.txt' | xargs prettier --write",
+        "git ls-files | xargs prettier --write",
+    ] {
+        let input = json!({ "command": command });
+        let asked = call("bash", &input);
+        let mut facts = CallFacts::as_written(look(&asked, rules.place()));
+        assert_eq!(judge(&rules, None, &asked, &facts), Judgement::Clear, "{command}");
+        let folders = facts.looked.folders().to_vec();
+        let at = folders.iter().position(WholeFolder::is_changed).unwrap();
+        assert!(rules.keeps(&folders[at], "/p/locked.txt", "locked.txt"), "{command}");
+        assert!(!rules.keeps(&folders[at], "/p/a.txt", "a.txt"), "{command}");
+        facts.folders_seen[at].kept = vec![("/p/locked.txt".to_owned(), "locked.txt".to_owned())];
+        let judged = judge(&rules, None, &asked, &facts);
+        assert!(matches!(judged, Judgement::Ask { .. }), "{command}: {judged:?}");
+    }
 }
 
 #[test]

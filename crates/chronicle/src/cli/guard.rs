@@ -4,7 +4,7 @@ use chronicle_core::base::tools::{ToolKind, usual_kind};
 use chronicle_core::definition::guard::{FrozenRules, PathRule, RuleFile, Rules};
 use chronicle_core::definition::persona::Persona;
 use chronicle_core::definition::workflow::{Phase, Tools, Workflow};
-use chronicle_core::event::signal::is_ours;
+use chronicle_core::event::signal::{is_ours, is_ours_of_server};
 use chronicle_core::guard::{AskedCall, Judgement, PROTECTED, RuleKind};
 use chronicle_core::words;
 use chronicle_runtime::handle::{self, definitions};
@@ -91,7 +91,7 @@ fn explain(setting: &Setting, args: &ExplainArgs) -> Result<Exit, Failure> {
         kind,
         input: &input,
         by_sub_agent: false,
-        is_signal: is_ours(&args.tool),
+        is_signal: is_ours(&args.tool) || is_ours_of_server(&args.tool),
     };
     let judged =
         handle::guard::explain(&setting.project, &asked.rules, asked.tools.as_ref(), &call)

@@ -13,6 +13,7 @@ mod table;
 use serde::{Deserialize, Serialize};
 
 pub use fields::{Finding, file_address, found_in, looks_like_a_path};
+pub use patch::{Patched, patched};
 pub use table::Version;
 
 /// What a tool does. Adapters set it only for tools that they know for certain.
@@ -90,7 +91,7 @@ pub fn kind_in(agent: &str, version: Option<Version>, tool: &str) -> Option<Tool
 
 /// What a tool of that name does with every agent that has it; case does not count. It is for calls whose agent is not known.
 pub fn usual_kind(tool: &str) -> ToolKind {
-    let name = tool.to_ascii_lowercase();
+    let name = super::tool_name::unwrapped(tool).to_ascii_lowercase();
     if name.starts_with("mcp__") {
         return ToolKind::Mcp;
     }
@@ -162,6 +163,8 @@ mod tests {
         assert_eq!(kind_in("nobody", None, "bash"), None);
         assert_eq!(kind_in("nobody", None, "mcp__a__b"), Some(ToolKind::Mcp));
         assert_eq!(usual_kind("BASH"), ToolKind::Run);
+        assert_eq!(usual_kind("functions.bash"), ToolKind::Run);
+        assert_eq!(usual_kind("functions."), ToolKind::Unknown);
         assert_eq!(usual_kind("MultiEdit"), ToolKind::Edit);
         assert_eq!(usual_kind("no_such_tool"), ToolKind::Unknown);
     }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::{ToolKind, words_of};
 
 /// What stands before the names of files in the form that models write, after three stars, and whether the file is removed.
@@ -10,6 +12,46 @@ const HEADS: [(&str, bool); 4] =
 /// The same in a unified diff, and in the lines that git and others add to one.
 const MARKS: [&str; 7] =
     ["--- ", "+++ ", "rename from ", "rename to ", "copy to ", "diff --git ", "Index: "];
+
+/// What the patches in the input of a tool do beside changing files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Patched {
+    /// They make files, or give files other names.
+    pub adds: bool,
+    /// They remove files, or move them away.
+    pub removes: bool,
+}
+
+/// What a tool that applies patches is told to do; nothing for other tools.
+pub fn patched(tool: &str, input: &Value) -> Patched {
+    let mut found = Patched::default();
+    if super::table::also(super::super::tool_name::unwrapped(tool)).is_empty() {
+        return found;
+    }
+    let mut rest = vec![input];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(text) => {
+                found.adds |= adds(text);
+                found.removes |= files(text).iter().any(|(_, is_removed)| *is_removed);
+            }
+            Value::Array(items) => rest.extend(items),
+            Value::Object(fields) => rest.extend(fields.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
+}
+
+/// True if a patch makes a file that was not there.
+fn adds(patch: &str) -> bool {
+    const MARKS: [&str; 4] = ["--- /dev/null", "new file mode", "rename to ", "copy to "];
+    let is_new = |line: &str| {
+        head(line).is_some_and(|(at, _)| at == 1 || at == 2)
+            || MARKS.iter().any(|it| line.starts_with(it))
+    };
+    patch.lines().any(is_new)
+}
 
 /// True for a tool whose texts are patches: its name says so, and it changes files.
 pub(super) fn is_for(tool: &str, kind: ToolKind) -> bool {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::base::quote::line;
-use crate::base::tools::{ToolKind, alias, aliases, may_be, says_it_does, usual_kind};
+use crate::base::tools::{Patched, ToolKind, alias, aliases, may_be, says_it_does, usual_kind};
 use crate::base::{shell, tool_name};
 
 /// Usual names of tools that run commands.
@@ -157,6 +157,28 @@ impl Tools {
         }
     }
 
+    /// Why a patch may not be applied although its tool is allowed as one that edits: it makes or removes files, which are kinds of their own.
+    pub fn refusal_of_patch(&self, tool: &str, patched: Patched) -> Option<String> {
+        let allow = self.allow.as_deref().filter(|_| !self.names_only)?;
+        // Who names the tool means all that it does.
+        if is_named(allow, tool_name::unwrapped(tool)) {
+            return None;
+        }
+        let may = |kind| allow.iter().any(|word| alias(word) == Some(kind));
+        let (writes, removes) = (may(ToolKind::Write), may(ToolKind::Delete));
+        let (what, word) = match patched {
+            Patched { adds: true, .. } if !writes => ("makes a file", "`write`"),
+            Patched { removes: true, .. } if !writes && !removes => {
+                ("removes a file", "`write` or `delete`")
+            }
+            Patched { .. } => return None,
+        };
+        let shown = line(tool, NAME_MAX);
+        Some(format!(
+            "this phase does not allow {word}, and this patch of `{shown}` {what}: let it change files that are there only"
+        ))
+    }
+
     /// True if it neither allows nor denies anything.
     pub fn is_unsaid(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()
@@ -207,7 +229,8 @@ fn denied(deny: &[String], tool: &str, kind: ToolKind, names_only: bool) -> Opti
 
 /// True if a list allows a tool: by its name, or by a word that stands for its kind.
 fn allows(allow: &[String], tool: &str, kind: ToolKind, names_only: bool) -> bool {
-    // A tool of unknown kind is allowed by its name alone, and so is one below a namespace: what that is would be a guess.
+    // A tool of unknown kind is allowed by its name alone, and so is one below a namespace of somebody: what that is would be a guess.
+    let tool = tool_name::unwrapped(tool);
     let is_known = !kind.is_unknown() && tool_name::is_whole(tool);
     let by_kind = |word: &String| is_known && alias(word) == Some(kind);
     is_named(allow, tool) || !names_only && allow.iter().any(by_kind)

@@ -111,6 +111,11 @@ pub fn is_ours(tool: &str) -> bool {
     TOOLS.contains(&tool) || tool == "signal-back"
 }
 
+/// True for one of these tools under the name that agents give it which know it as one of a server: `mcp__chronicle__signal_back`.
+pub fn is_ours_of_server(tool: &str) -> bool {
+    tool.strip_prefix("mcp__chronicle__").is_some_and(is_ours)
+}
+
 /// Parses a tool call. Never fails: invalid arguments become an answer that the worker can act on.
 pub fn parse(tool: &str, given: &Value) -> Signal {
     let arguments = Arguments::new(tool, given);

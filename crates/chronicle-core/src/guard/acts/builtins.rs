@@ -5,6 +5,7 @@ use super::state::{State, below};
 use super::value::{Field, Piece, Value};
 use super::walk::{Dialect, Input, Trap, Walker, Ways, joined};
 use super::{CommandFolder, DoubtKind, TouchKind};
+use crate::guard::processes::leads_through_process;
 
 /// Special ones, before which assignments stay in force in some shells.
 pub(super) fn keeps_variables(name: &str) -> bool {
@@ -102,7 +103,13 @@ impl Walker<'_> {
         let is_searched = (state.variables.contains_key("CDPATH") || state.is_lost)
             && !target.begins().starts_with(['/', '.']);
         let is_stacked = name == "pushd" && target.begins().starts_with(['+', '-']);
+        // Where a process has its files is the same folder under a name that only that process can follow.
+        let is_through = |folder: &CommandFolder, path: &str| match folder {
+            CommandFolder::Known(folder) => leads_through_process(&below(folder, path)),
+            CommandFolder::Unknown => leads_through_process(path),
+        };
         let path = target.known().filter(|path| *path != "-" && !is_searched && !is_stacked);
+        let path = path.filter(|path| !state.folders.iter().any(|it| is_through(it, path)));
         let failed = state.folders.clone();
         let done: Vec<CommandFolder> = match path {
             Some("") => failed.clone(),

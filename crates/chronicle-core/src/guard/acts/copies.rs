@@ -19,6 +19,13 @@ pub(super) fn is_installed(path: &str) -> bool {
     INSTALLED.iter().any(is_there)
 }
 
+/// True for what lies in a folder of programs, whoever installed it there: it is what it is called.
+fn is_among_programs(path: &str) -> bool {
+    const FOLDERS: [&str; 6] = ["bin", "sbin", ".bin", "libexec", "git-core", "shims"];
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    FOLDERS.contains(&base(folder))
+}
+
 impl Walker<'_> {
     /// Remembers where links to programs and copies of programs are put: at the target, or below it if that is a folder.
     pub(super) fn copied(
@@ -48,7 +55,7 @@ impl Walker<'_> {
     fn program_at(&self, path: &str, state: &State) -> Option<String> {
         let whole = state.folders.iter().filter_map(|folder| place(folder, path));
         let mut whole = whole.map(|place| format!("/{place}"));
-        let installed = whole.find(|path| is_installed(path));
+        let installed = whole.find(|path| is_installed(path) || is_among_programs(path));
         installed.or_else(|| self.copies_of(path, state).pop())
     }
 

@@ -249,7 +249,7 @@ impl Walker<'_> {
                 if !first.is_known() && first.begins().is_empty()
                 // Could be `-v` only if a name follows, which then is named as well.
                 && words.len() > 1
-                    && first.pieces.iter().all(|piece| matches!(piece, Piece::Unknown)) =>
+                    && first.pieces.iter().all(|piece| matches!(piece, Piece::Unknown | Piece::Read)) =>
             {
                 state.lose();
             }

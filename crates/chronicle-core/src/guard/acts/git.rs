@@ -141,7 +141,11 @@ const RUNNING: &[&str] = &[
     "gitproxy",
     "trustctime_",
     "vcs",
+    "tunnel",
+    "httpd",
 ];
+/// Settings of programs that git starts, by what their names begin with: `path` of them is a program.
+const OF_TOOLS: [&str; 5] = ["difftool.", "mergetool.", "man.", "browser.", "guitool."];
 /// Settings that lead to more settings or to programs in a folder.
 const LEADING: &[&str] = &[
     "core.hookspath",
@@ -251,7 +255,12 @@ impl Walker<'_> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let is_alias = name.starts_with("alias.");
         let is_mailer = last == "smtpserver" && value.begins().starts_with(['/', '~']);
-        let is_running = is_mailer || RUNNING.iter().any(|end| last.ends_with(end));
+        // A submodule is brought up to date by a command of its own.
+        let is_update = last == "update" && name.starts_with("submodule.");
+        let is_update = is_update && (!value.is_known() || value.begins().starts_with('!'));
+        let is_program = last == "path" && OF_TOOLS.iter().any(|it| name.starts_with(it));
+        let is_running =
+            is_mailer || is_update || is_program || RUNNING.iter().any(|end| last.ends_with(end));
         let runs = is_alias || name.starts_with("pager.") || is_running;
         let leads = LEADING.contains(&name)
             || name.starts_with("includeif.")
@@ -343,11 +352,7 @@ impl Walker<'_> {
             }
         }
         self.files_of_git(name, &found, words, state, call);
-        if found.has_unknown
-            && !matches!(name, "add" | "status" | "rm" | "commit" | "mv")
-            && !only_reads(name, &found)
-            && !keeps_unmerged(name, &found)
-        {
+        if found.has_unknown && !is_harmless(name, &found) {
             self.doubt(
                 DoubtKind::Option,
                 "an argument of `git` is not known, and may be an option",
@@ -454,10 +459,7 @@ impl Walker<'_> {
                 let at = words.iter().position(|it| it.known() == Some("run")).unwrap_or(0);
                 self.start(words.get(at + 1..).unwrap_or_default(), state, call);
             }
-            "submodule" if first == "foreach" => {
-                let text = paths.get(1..).unwrap_or_default();
-                self.joined_text(text, state, call);
-            }
+            "submodule" if first == "foreach" => self.for_each_submodule(words, state, call),
             // Nothing in the place of a commit removes a branch.
             "update-ref" if paths.iter().any(|it| it.known() == Some("")) => {
                 self.doubt(DoubtKind::Option, "`git update-ref` is given nothing", call.span);
@@ -475,6 +477,21 @@ impl Walker<'_> {
             name != "reset" || found.has(&["hard", "merge", "keep"]) || !found.operands.is_empty();
         if CHANGING.contains(&name) && is_hard && !is_harmless_stash(name, first) {
             self.touch(TouchKind::Write, &here, state, "git", call.span);
+        }
+    }
+
+    /// `git submodule foreach`: its own options end with the first word that is none. What follows is one command, whose words keep
+    /// their quotes if there are several.
+    fn for_each_submodule(&mut self, words: &[Field], state: &State, call: Call<'_>) {
+        let at = words.iter().position(|it| it.known() == Some("foreach"));
+        let rest = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+        let is_own =
+            |it: &&Field| matches!(it.known(), Some("--recursive" | "-q" | "--quiet" | "--"));
+        let options = rest.iter().take_while(is_own).count();
+        let command = rest.get(options..).unwrap_or_default();
+        match command {
+            [text] => self.joined_text(std::slice::from_ref(text), state, call),
+            _ => self.start(command, state, call),
         }
     }
 
@@ -618,6 +635,15 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// True if no option of a command of git starts or removes anything.
+fn is_harmless(name: &str, found: &super::options::Read) -> bool {
+    let first = found.operands.first().and_then(Field::known);
+    matches!(name, "add" | "status" | "rm" | "commit" | "mv")
+        || name == "worktree" && first == Some("add")
+        || only_reads(name, found)
+        || keeps_unmerged(name, found)
 }
 
 /// True if `git clean` only tells what it would remove.

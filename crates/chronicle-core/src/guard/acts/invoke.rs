@@ -389,7 +389,8 @@ fn arguments_of(fields: &[Field]) -> Option<Vec<Field>> {
         | Piece::Temp
         | Piece::Name
         | Piece::Part
-        | Piece::Line => false,
+        | Piece::Line
+        | Piece::Read => false,
     };
     let are_certain = fields.iter().all(|field| field.pieces.iter().all(is_one));
     are_certain.then(|| fields.get(1..).unwrap_or_default().to_vec())

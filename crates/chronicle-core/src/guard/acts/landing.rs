@@ -176,7 +176,8 @@ fn last_name(path: &Field) -> Option<Field> {
             | Piece::Temp
             | Piece::Name
             | Piece::Part
-            | Piece::Line => {
+            | Piece::Line
+            | Piece::Read => {
                 name = Field::unknown();
             }
         }

@@ -128,7 +128,12 @@ impl Field {
                     is_hidden_too |= self.part(&pattern, after, kind)?;
                     pattern.push_str("?*");
                 }
-                Piece::Given | Piece::Unknown | Piece::Listed(_) | Piece::Temp | Piece::Line => {
+                Piece::Given
+                | Piece::Unknown
+                | Piece::Read
+                | Piece::Listed(_)
+                | Piece::Temp
+                | Piece::Line => {
                     return None;
                 }
             }
@@ -165,8 +170,9 @@ fn is_passing(path: &str) -> bool {
 /// end with a slash, or be nothing.
 pub(super) fn ordinary_ends(path: &Field) -> Option<Vec<&str>> {
     let [before @ .., Piece::Text(text)] = path.pieces.as_slice() else { return None };
-    let is_open =
-        |piece: &Piece| matches!(piece, Piece::Unknown | Piece::Given | Piece::Part | Piece::Line);
+    let is_open = |piece: &Piece| {
+        matches!(piece, Piece::Unknown | Piece::Given | Piece::Part | Piece::Line | Piece::Read)
+    };
     let (_, name) = text.rsplit_once('/').filter(|_| before.iter().any(is_open))?;
     let is_plain = name.chars().all(|it| it.is_alphanumeric() || "._-+".contains(it));
     let is_hidden = text.contains("/.") || name.is_empty();

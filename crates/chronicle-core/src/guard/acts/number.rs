@@ -34,6 +34,7 @@ impl Walker<'_> {
                 }
                 Piece::Glob(_)
                 | Piece::Unknown
+                | Piece::Read
                 | Piece::Part
                 | Piece::Cut(_)
                 | Piece::Listed(_) => {

@@ -26,6 +26,9 @@ impl Walker<'_> {
         match self.handed_on_by(script, state) {
             Input::Listed(listing) => Field::of(Piece::Listed(listing)),
             Input::Text(field) => without_line_ends(field),
+            Input::Given | Input::Piped | Input::File if self.only_reads(script, state) => {
+                Field::of(Piece::Read)
+            }
             Input::Given | Input::Piped | Input::File => Field::unknown(),
         }
     }
@@ -205,10 +208,11 @@ impl Walker<'_> {
         let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
         // What git is told to put back is what it says was changed.
         let is_put_back = by == "git" && kind == TouchKind::Write && listing.is_picky;
-        if (kind == TouchKind::Read || changes) && !is_put_back {
+        let is_used = matches!(kind, TouchKind::Read | TouchKind::Likely) || changes;
+        if is_used && !is_put_back {
             self.deep_listed(kind, listing, state, by);
         }
-        for name in listing.names.iter().filter(|_| changes) {
+        for name in listing.names.iter().filter(|_| changes || kind == TouchKind::Likely) {
             self.touch_anywhere(kind, name, by, span);
         }
     }
@@ -290,7 +294,8 @@ pub(super) fn said(name: &str, words: &[Field]) -> Option<Field> {
         | Piece::Temp
         | Piece::Name
         | Piece::Part
-        | Piece::Line => true,
+        | Piece::Line
+        | Piece::Read => true,
         Piece::Glob(_) | Piece::Listed(_) | Piece::Cut(_) => false,
     };
     all.pieces.iter().all(is_plain).then_some(all)

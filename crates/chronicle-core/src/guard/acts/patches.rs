@@ -91,6 +91,9 @@ impl Walker<'_> {
             self.doubt(super::DoubtKind::Text, &why, call.span);
         }
         let is_made = |touch: &super::Touch| touch.kind == TouchKind::Write && touch.path == word;
+        if self.is_printed_by_git(&word, by, state, call) {
+            return;
+        }
         if !is_written && self.acts.touches.iter().any(is_made) {
             let why = format!("`{by}` applies a patch that the same command makes");
             self.doubt(super::DoubtKind::Text, &why, call.span);
@@ -111,6 +114,36 @@ impl Walker<'_> {
                 self.acts.patches.push(patch);
             }
         }
+    }
+
+    /// True if all that the text writes to a file is what git prints of what it keeps: it changes no more than git may put back. What git is
+    /// told to print it of is changed.
+    fn is_printed_by_git(
+        &mut self,
+        file: &CommandWord,
+        by: &str,
+        state: &State,
+        call: Call<'_>,
+    ) -> bool {
+        let writes = |touch: &&super::Touch| touch.kind == TouchKind::Write && touch.path == *file;
+        let spans: Vec<_> = self.acts.touches.iter().filter(writes).map(|it| it.span).collect();
+        let mut named: Vec<Field> = Vec::new();
+        for span in &spans {
+            let is_here =
+                |run: &&super::ProgramRun| run.span.start <= span.start && span.end <= run.span.end;
+            let runs: Vec<_> = self.acts.runs.iter().filter(is_here).collect();
+            let Some(paths) = runs.first().and_then(|run| printed_of(&run.words)) else {
+                return false;
+            };
+            if runs.iter().any(|run| run.words != runs[0].words) {
+                return false;
+            }
+            named.extend(paths);
+        }
+        for path in &named {
+            self.touch(TouchKind::Write, path, state, by, call.span);
+        }
+        !spans.is_empty()
     }
 
     /// A patch whose text is known.
@@ -174,6 +207,25 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// What `git diff` and others are told to print changes of; `None` if a command prints something else, or by settings of its own.
+fn printed_of(words: &[CommandWord]) -> Option<Vec<Field>> {
+    let known: Option<Vec<&str>> = words.iter().map(CommandWord::known).collect();
+    let known = known?;
+    let (["git", "diff" | "show" | "format-patch", rest @ ..]
+    | ["git", "stash", "show", rest @ ..]) = known.as_slice()
+    else {
+        return None;
+    };
+    let is_usual = |option: &str| {
+        const OWN: [&str; 6] =
+            ["--no-index", "--src", "--dst", "--output", "--ext-diff", "--line-prefix"];
+        !OWN.iter().any(|it| option.starts_with(it))
+    };
+    let is_option = |it: &&&str| it.starts_with('-');
+    let paths = rest.iter().filter(|it| !is_option(it)).map(|it| Field::text(it)).collect();
+    rest.iter().filter(is_option).all(|it| is_usual(it)).then_some(paths)
 }
 
 /// How many folders are cut off the paths of a patch. Without a number it may be read in more than one way.

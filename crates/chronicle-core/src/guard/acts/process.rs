@@ -1,12 +1,13 @@
 //! Commands behind a path, as in `<(…)`: what they print, where that can be known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::TouchKind;
 use super::state::State;
 use super::value::Field;
 use super::walk::{Input, Walker};
-use crate::base::bash::tree::Script;
+use crate::base::bash::tree::{Redirection, Script};
 
 /// Where such paths lie, and the one of all commands of which nobody knows what they print.
 const FOLDER: &str = "/dev/fd/";
@@ -17,6 +18,8 @@ const UNKNOWN: usize = 63;
 pub(super) struct Processes {
     numbers: BTreeMap<usize, usize>,
     printed: Vec<String>,
+    /// Streams that files were opened as to be read.
+    opened: BTreeSet<u32>,
 }
 
 impl Walker<'_> {
@@ -33,13 +36,25 @@ impl Walker<'_> {
 
     /// The number of commands whose output is known. The same ones may print something else the next time.
     fn number_of(&mut self, script: &Rc<Script>, text: String) -> usize {
-        let Processes { numbers, printed } = &mut self.processes;
+        let Processes { numbers, printed, .. } = &mut self.processes;
         let at = *numbers.entry(Rc::as_ptr(script).addr()).or_insert(printed.len());
         match printed.get_mut(at) {
             Some(before) => *before = text,
             None => printed.push(text),
         }
         UNKNOWN + 1 + at
+    }
+
+    /// Remembers that a file is opened to be read.
+    pub(super) fn opened(&mut self, redirection: &Redirection) {
+        if redirection.operator == "<" {
+            self.processes.opened.insert(redirection.number.unwrap_or(0));
+        }
+    }
+
+    /// True if a stream is the file that it was opened from to be read: whoever opens it again to write writes to that.
+    pub(super) fn is_reopened(&self, stream: u32, kind: TouchKind) -> bool {
+        kind == TouchKind::Write && self.processes.opened.contains(&stream)
     }
 
     /// The text behind a path, if it is all known.

@@ -9,6 +9,7 @@ use super::value::{Field, Piece};
 use super::walk::{Walker, address};
 use super::{ByteSpan, CommandWord, Doubt, DoubtKind, ProgramRun, Put, Touch, TouchKind};
 use crate::base::bash::tree::Command;
+use crate::guard::processes::stream;
 
 /// Most commands and words that are looked at; loops and functions count each time.
 const STEPS_MAX: usize = 20_000;
@@ -136,20 +137,13 @@ impl Walker<'_> {
         is_within: bool,
         put: &Put,
     ) {
-        const STREAMS: &[&str] = &[
-            "/dev/null",
-            "/dev/stdin",
-            "/dev/stdout",
-            "/dev/stderr",
-            "/dev/tty",
-            "/dev/zero",
-            "/dev/urandom",
-            "/dev/random",
-        ];
+        const STREAMS: &[&str] =
+            &["/dev/null", "/dev/tty", "/dev/zero", "/dev/urandom", "/dev/random"];
         // To most programs a dash is what they read from or write to.
         let is_program = by.starts_with(|it: char| it.is_ascii_alphanumeric());
         let is_stream = path.known().is_some_and(|it| {
-            STREAMS.contains(&it) || it.starts_with("/dev/fd/") || it == "-" && is_program
+            let is_own = stream(it).is_some_and(|it| !self.is_reopened(it, kind));
+            STREAMS.contains(&it) || is_own || it == "-" && is_program
         });
         let is_other = matches!(kind, TouchKind::List | TouchKind::Delete | TouchKind::Meta);
         if is_stream && !is_other {

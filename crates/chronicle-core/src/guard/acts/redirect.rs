@@ -32,6 +32,7 @@ impl Walker<'_> {
                 }
                 Target::Word(word) => word,
             };
+            self.opened(redirection);
             if redirection.operator == "<<<" {
                 let text = self.single(&word.parts, state, word.span);
                 if is_input {

@@ -3,7 +3,7 @@
 use super::invoke::Call;
 use super::options::{Valued, read};
 use super::state::State;
-use super::value::Field;
+use super::value::{Field, Piece};
 use super::walk::Walker;
 use super::{DoubtKind, TouchKind};
 
@@ -35,7 +35,9 @@ impl Walker<'_> {
             scripts.push(script.clone());
             files = more;
         }
-        if found.has_unknown && scripts.iter().all(|it| it.as_if_known().is_some()) {
+        let is_open = |it: &Field| !it.is_known() && ["", "-"].contains(&it.begins());
+        let may_be_option = words.iter().any(|it| is_open(it) && !scripts.contains(it));
+        if found.has_unknown && may_be_option && scripts.iter().all(|it| filled_in(it).is_some()) {
             self.doubt(
                 DoubtKind::Option,
                 "an argument of `sed` is not known, and may be an option",
@@ -55,7 +57,7 @@ impl Walker<'_> {
 
     fn script_of_sed(&mut self, script: &Field, state: &State, call: Call<'_>) {
         // What is not known may be a part of a text, but not of a path or a command.
-        let deeds = script.as_if_known().as_deref().and_then(deeds);
+        let deeds = filled_in(script).as_deref().and_then(deeds);
         let deeds = deeds.filter(|deeds| script.is_known() || deeds.is_empty());
         let Some(deeds) = deeds else {
             self.doubt(
@@ -81,6 +83,31 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// A script with a letter, or at its beginning a line number, in the place of all that the text cannot have chosen; `None` if it may have
+/// chosen something that is not known.
+fn filled_in(script: &Field) -> Option<String> {
+    let is_chosen = |piece: &Piece| {
+        matches!(
+            piece,
+            Piece::Unknown | Piece::Glob(_) | Piece::Listed(_) | Piece::Part | Piece::Cut(_)
+        )
+    };
+    if script.pieces.iter().any(is_chosen) {
+        return None;
+    }
+    let part = |piece: &Piece| {
+        if let Piece::Text(text) = piece { text.clone() } else { "1".to_owned() }
+    };
+    // What begins it must be the number of a line, as what follows shows. Alone it may be anything.
+    let ends = |text: &str| text.starts_with(|it: char| ",pdqQ=!{;".contains(it));
+    let is_number = match script.pieces.as_slice() {
+        [Piece::Text(_) | Piece::Number, ..] | [] => true,
+        [_, Piece::Text(text), ..] => ends(text),
+        _ => false,
+    };
+    is_number.then(|| script.pieces.iter().map(part).collect())
 }
 
 /// The option `-i.bak` as a plain `-i`.

@@ -67,7 +67,8 @@ pub(super) fn split(got: Got, state: &State, building: &mut Building) {
                 | Piece::Temp
                 | Piece::Name
                 | Piece::Part
-                | Piece::Line) => {
+                | Piece::Line
+                | Piece::Read) => {
                     building.now.push(other);
                 }
             }

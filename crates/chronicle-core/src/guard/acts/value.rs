@@ -28,6 +28,8 @@ pub(super) enum Piece {
     Part,
     /// A line of a file that was there before: whoever shows what it names does no more than a script of the project could.
     Line,
+    /// What a program reads from files that were there before: not known, and nothing that the text chose.
+    Read,
     /// What is left of one of the names that a pattern finds.
     Cut(Cut),
 }
@@ -98,6 +100,7 @@ impl Field {
             | Piece::Name
             | Piece::Part
             | Piece::Line
+            | Piece::Read
             | Piece::Cut(_)) => {
                 self.pieces.push(other);
             }
@@ -133,7 +136,8 @@ impl Field {
             | Piece::Temp
             | Piece::Name
             | Piece::Part
-            | Piece::Line => 16,
+            | Piece::Line
+            | Piece::Read => 16,
         };
         self.pieces.iter().map(weigh).sum()
     }
@@ -151,30 +155,6 @@ impl Field {
         self.known().is_some()
     }
 
-    /// The text with a letter in the place of everything that the text itself cannot have chosen; `None` if there is anything else.
-    pub(super) fn as_if_known(&self) -> Option<String> {
-        // What is not known from the first letter on may be anything.
-        let is_plain = |first: &Piece| matches!(first, Piece::Text(_) | Piece::Number);
-        if !self.pieces.first().is_none_or(is_plain) {
-            return None;
-        }
-        let mut text = String::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(part) => text.push_str(part),
-                Piece::Number | Piece::Given | Piece::Temp | Piece::Name | Piece::Line => {
-                    text.push('x');
-                }
-                Piece::Glob(_)
-                | Piece::Unknown
-                | Piece::Listed(_)
-                | Piece::Part
-                | Piece::Cut(_) => return None,
-            }
-        }
-        Some(text)
-    }
-
     /// The files that it stands for, if another program found them; a text behind their names leads to others beside them.
     pub(super) fn listing(&self) -> Option<&Listing> {
         let (first, rest) = self.pieces.split_first()?;
@@ -189,6 +169,7 @@ impl Field {
             | Piece::Name
             | Piece::Part
             | Piece::Line
+            | Piece::Read
             | Piece::Cut(_) => false,
         };
         let Piece::Listed(listing) = first else { return None };
@@ -204,7 +185,7 @@ impl Field {
             };
             let is_open = matches!(
                 self.pieces.get(at),
-                Some(Piece::Unknown | Piece::Given | Piece::Part | Piece::Line)
+                Some(Piece::Unknown | Piece::Given | Piece::Part | Piece::Line | Piece::Read)
             );
             is_open
                 && near(at.checked_sub(1)).ends_with(char::is_alphanumeric)
@@ -234,6 +215,7 @@ impl Field {
                 | Piece::Name
                 | Piece::Part
                 | Piece::Line
+                | Piece::Read
                 | Piece::Cut(_) => false,
             })
     }
@@ -291,7 +273,8 @@ impl Field {
                 | Piece::Temp
                 | Piece::Name
                 | Piece::Part
-                | Piece::Line => {
+                | Piece::Line
+                | Piece::Read => {
                     return self.unknown_word();
                 }
             }

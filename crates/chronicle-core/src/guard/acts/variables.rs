@@ -20,6 +20,8 @@ const COMMANDS: &[&str] = &[
     "MANPAGER",
     "SYSTEMD_PAGER",
     "GH_PAGER",
+    "GH_EDITOR",
+    "GH_BROWSER",
     "DELTA_PAGER",
     "BAT_PAGER",
     "EDITOR",

@@ -12,6 +12,7 @@ use super::table::by_names;
 use super::value::{Field, Piece, line};
 use super::walk::{Dialect, Input, Walker};
 use super::{CommandFolder, CommandWord, DoubtKind, TouchKind};
+use crate::guard::processes::{leads_through_process, stream};
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Wrapper>> =
     LazyLock::new(|| by_names(WRAPPERS, |wrapper| wrapper.names));
@@ -24,6 +25,10 @@ impl Walker<'_> {
         let name = super::outputs::plain_tool(&name).to_owned();
         // A script of its own may have the name of something well known.
         if written.contains('/') && !super::copies::is_installed(written) {
+            if leads_through_process(written) || stream(written).is_some() {
+                let why = "it starts what a process has open or is, and only that process knows what this is";
+                self.doubt(DoubtKind::Command, why, call.span);
+            }
             self.touch(TouchKind::Read, &Field::text(written), state, &name, call.span);
             self.maybe(fields.get(1..).unwrap_or_default(), state, &name, call.span);
             self.perhaps_shell(fields, state, call);
@@ -43,6 +48,11 @@ impl Walker<'_> {
         self.tasks(&name, words, state, call);
         self.unpacked(&name, words, state, call);
         self.moved_by_command(&name, words, state, call);
+        self.fetched(&name, words, state, call);
+        self.interpreted_elsewhere(&name, words, state, call);
+        if name == "gh" {
+            self.github(words, state, call);
+        }
         self.started(&name, words, state, call);
         self.built_of_input(&name, words, state, call);
         self.found_by_name(written, words, state, call);

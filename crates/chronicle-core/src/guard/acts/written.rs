@@ -464,6 +464,7 @@ fn script_of(content: &Field) -> String {
         | Piece::Name
         | Piece::Part
         | Piece::Line
+        | Piece::Read
         | Piece::Cut(_) => "$_".to_owned(),
     };
     content.pieces.iter().map(part).collect()

@@ -280,6 +280,11 @@ fn edge_or_person(
     end: &End,
 ) -> Event {
     let outcome = Outcome::from(outcome);
+    // Whatever keeps the commands from judging one racer says nothing of the others.
+    if state.step_work(frame) == Some(StepWork::Judge) {
+        let said = words::not_judged(frame, end);
+        return take(state, frame, &PhaseId::from(DONE), &WayOut::new(outcome, said));
+    }
     match phase.on.get(&outcome) {
         Some(to) => take(state, frame, to, &WayOut::new(outcome, words::ended(frame, end))),
         None => intervene(state, frame, words::given_up(phase, frame, end, &broken.said)),

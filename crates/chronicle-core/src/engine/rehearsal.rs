@@ -156,6 +156,10 @@ impl Walk {
                 let answer = self.answer(&state, &opened)?;
                 match opened.gate_kind {
                     GateKind::ApprovalAfter => self.asks_after(&opened),
+                    // Behind the last of those who race, and not before whatever comes next.
+                    GateKind::Question if pool::taken(&state, &opened).is_some() => {
+                        self.asks_after(&opened);
+                    }
                     GateKind::ApprovalBefore
                     | GateKind::Intervention
                     | GateKind::Question
@@ -192,7 +196,10 @@ impl Walk {
             let Some(phase) = state.phase_at(&place).cloned() else {
                 return Err(format!("there is no phase at `{place}`"));
             };
-            self.scenes.push(scene(&work, &phase, through.take(), std::mem::take(&mut asks)));
+            let shown = scene(&work, &phase, through.take(), std::mem::take(&mut asks));
+            // The worker of a step leaves for the end of its step. Where that leads is up to the pool.
+            let around = pool::around(&state, &place).map(ways);
+            self.scenes.push(Scene { ways: around.unwrap_or_else(|| ways(&phase)), ..shown });
             self.remember(&state, &work, &phase);
             match main_way(&phase, &place, &self.seen) {
                 Some(target) => leave(&mut state, work.intent.attempt, &target, None),

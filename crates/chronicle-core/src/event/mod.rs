@@ -343,6 +343,9 @@ pub enum Event {
     PoolEntered {
         /// The phase that is the pool.
         place: Place,
+        /// True if it is a race.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        race: bool,
     },
     /// A pool has its steps.
     PoolPlanned(PoolPlanned),
@@ -373,6 +376,9 @@ pub enum Event {
         outcome: Outcome,
         /// Which steps are done, and which are not.
         summary: String,
+        /// True if it is a race.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        race: bool,
     },
     /// A work folder is there.
     FolderMade(FolderMade),

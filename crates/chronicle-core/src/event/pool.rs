@@ -21,6 +21,9 @@ pub struct PoolPlanned {
     pub steps: Vec<StepItem>,
     /// Who made the plan.
     pub from: PlanOrigin,
+    /// True if the steps are the workers of a race.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub race: bool,
 }
 
 /// Where the steps of a pool come from.

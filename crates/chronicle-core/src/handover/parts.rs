@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::ids::Place;
+use crate::base::ids::{FramePath, Place};
 use crate::base::limits::HANDOVER_SUMMARIES_MAX;
 use crate::base::quote::{cited, plain};
 use crate::event::claims::Claim;
@@ -25,7 +25,8 @@ const ALL: usize = usize::MAX;
 
 /// What follows the instructions for leaving, in order. Findings are the last thing to be cut.
 pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<HandoverPart> {
-    let snapshot = state.snapshot_at(&attempt.intent.place.frame());
+    let reader = attempt.intent.place.frame();
+    let snapshot = state.snapshot_at(&reader);
     let custom = snapshot.custom.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let list = |title, entries: &Vec<String>, rank| {
         HandoverPart::list(title, each_cited(entries), Keeps::Last, ALL, 300, rank)
@@ -44,16 +45,21 @@ pub(super) fn parts(state: &State, attempt: &Attempt) -> Vec<HandoverPart> {
             u8::MAX,
         ),
         list("Still to be done", &snapshot.pending, 8),
-        newest("Said, but not proven", doubts(state), HANDOVER_SUMMARIES_MAX, 7),
-        newest("Files that changed, by phase", files(state), ALL, 6),
+        newest("Said, but not proven", doubts(state, &reader), HANDOVER_SUMMARIES_MAX, 7),
+        newest("Files that changed, by phase", files(state, &reader), ALL, 6),
         list("Files that workers named", &snapshot.files, 4),
-        newest("Commands that were run, newest first", commands(state), COMMANDS_TOLD_MAX, 1),
+        newest(
+            "Commands that were run, newest first",
+            commands(state, &reader),
+            COMMANDS_TOLD_MAX,
+            1,
+        ),
         list("Done", &snapshot.done, 3),
         list("Also known", &custom, 5),
-        newest("What people said, newest first", people(state), HANDOVER_SUMMARIES_MAX, 2),
+        newest("What people said, newest first", people(state, &reader), HANDOVER_SUMMARIES_MAX, 2),
         newest(
             "What happened before, newest first",
-            before(state, told_first(state, attempt).as_ref()),
+            before(state, &reader, told_first(state, attempt).as_ref()),
             HANDOVER_SUMMARIES_MAX,
             0,
         ),
@@ -213,8 +219,9 @@ pub fn wall_words(attempt: &Attempt) -> String {
 }
 
 /// What people said and decided anywhere in the run.
-fn people(state: &State) -> Vec<String> {
-    let remarks = state.remarks.iter().rev().map(|remark| {
+fn people(state: &State, reader: &FramePath) -> Vec<String> {
+    let remarks = state.remarks.iter().rev();
+    let remarks = remarks.filter(|remark| state.may_hear(reader, &remark.place)).map(|remark| {
         format!(
             "at `{}` {} {}: {}",
             remark.place,
@@ -225,7 +232,9 @@ fn people(state: &State) -> Vec<String> {
     });
     let silent = state.gates.iter().rev().filter(|gate| {
         let is_approved = matches!(gate.answered, Some((GateAnswer::Approved, ..)));
-        is_approved && gate.note.trim().is_empty()
+        is_approved
+            && gate.note.trim().is_empty()
+            && state.may_hear(reader, &gate.opened.shown_place())
     });
     let silent: Vec<String> = silent
         .take(HANDOVER_SUMMARIES_MAX)
@@ -243,8 +252,8 @@ fn told_first(state: &State, attempt: &Attempt) -> Option<Place> {
 }
 
 /// How phases were left, most recent first, without the summary that is told at the top.
-pub(super) fn before(state: &State, at_the_top: Option<&Place>) -> Vec<String> {
-    let ordered = in_order_of_leaving(state);
+pub(super) fn before(state: &State, reader: &FramePath, at_the_top: Option<&Place>) -> Vec<String> {
+    let ordered = in_order_of_leaving(state, reader);
     let at_the_top = at_the_top.map_or(0..0, |place| told_at_the_top(&ordered, place));
     let told = ordered.iter().enumerate().rev().filter_map(|(index, visit)| {
         let left = visit.left.as_ref()?;
@@ -283,9 +292,9 @@ fn ends_with(outer: &Visit, inner: &Visit) -> bool {
 }
 
 /// Visits in the order in which they were left: a phase with a workflow inside is entered before its phases and left after them.
-fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
+fn in_order_of_leaving<'s>(state: &'s State, reader: &FramePath) -> Vec<&'s Visit> {
     let (mut ordered, mut open): (Vec<&Visit>, Vec<&Visit>) = (Vec::new(), Vec::new());
-    for visit in state.visits.iter() {
+    for visit in state.visits.iter().filter(|visit| state.may_know(reader, &visit.place)) {
         while let Some(last) =
             open.pop_if(|last| !visit.place.frame().is_within(&last.place.frame_below()))
         {
@@ -299,23 +308,25 @@ fn in_order_of_leaving(state: &State) -> Vec<&Visit> {
 }
 
 /// Unproven claims of workers, newest first. Claims that the record shows by now are left out.
-fn doubts(state: &State) -> Vec<String> {
+fn doubts(state: &State, reader: &FramePath) -> Vec<String> {
     let doubted = |visit: &Visit| -> Vec<Claim> {
         // What a later worker made true is no longer worth a doubt.
         let claims = visit.unproven.iter().filter(|claim| !is_shown_later(state, claim));
         claims.cloned().collect()
     };
-    let visits = state.visits.iter().rev().map(|visit| (visit, doubted(visit)));
+    let visits = state.visits.iter().rev();
+    let visits = visits.filter(|visit| state.may_know(reader, &visit.place));
     visits
+        .map(|visit| (visit, doubted(visit)))
         .filter(|(_, claims)| !claims.is_empty())
         .map(|(visit, claims)| format!("at `{}`, {}", visit.place, words::unproven(&claims)))
         .collect()
 }
 
-/// Files that changed at each place, as the trees show it, most recent place first.
-fn files(state: &State) -> Vec<String> {
-    let mut places: Vec<_> =
-        state.places.iter().filter(|(_, tally)| !tally.changes.is_none()).collect();
+/// Files that changed at each place, as the trees show it, most recent place first. Of steps, only what is in the files that the reader has.
+fn files(state: &State, reader: &FramePath) -> Vec<String> {
+    let known = state.places.iter().filter(|(_, tally)| !tally.changes.is_none());
+    let mut places: Vec<_> = known.filter(|(place, _)| state.may_know(reader, place)).collect();
     places.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.last_visit));
     let told = places.into_iter().map(|(place, tally)| {
         let changes = &tally.changes;
@@ -358,9 +369,10 @@ fn file(changed: &FileChange) -> String {
 }
 
 /// Commands from the record: what ran, and how it ended.
-fn commands(state: &State) -> Vec<String> {
+fn commands(state: &State, reader: &FramePath) -> Vec<String> {
     let visits = state.visits.iter().rev();
     visits
+        .filter(|visit| state.may_know(reader, &visit.place))
         .flat_map(|visit| {
             let ran = visit.commands.list.iter().rev();
             let ran = ran.map(|ran| format!("at `{}` {}", visit.place, command(ran)));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::parts::before;
 use super::{artifact_at, instructions, told_to};
+use crate::base::ids::FramePath;
 use crate::base::limits::{HANDOVER_MAX, HANDOVER_SUMMARIES_MAX, bounded};
 use crate::base::quote::list;
 use crate::definition::workflow::allowed_targets;
@@ -40,7 +41,7 @@ pub(crate) fn for_worker(state: &State, attempt: &Attempt) -> String {
         roles(state, attempt),
         words::carried(&state.snapshot_at(&place.frame())),
         words::spent(&state.usage),
-        transitions(state),
+        transitions(state, &place.frame()),
         plan(state, attempt) + &work(state, attempt),
         rest_of(state, attempt),
     );
@@ -73,9 +74,9 @@ fn roles(state: &State, attempt: &Attempt) -> String {
 }
 
 /// How often each edge was taken; frequent ones are marked.
-fn transitions(state: &State) -> String {
-    let edges =
-        state.frames.values().flat_map(|frame| frame.edges.iter().map(move |edge| (frame, edge)));
+fn transitions(state: &State, reader: &FramePath) -> String {
+    let frames = state.frames.values().filter(|frame| state.may_know(reader, &frame.place()));
+    let edges = frames.flat_map(|frame| frame.edges.iter().map(move |edge| (frame, edge)));
     let told: Vec<String> = edges
         .map(|(frame, edge)| {
             let mark = if edge.taken >= OFTEN { " (!)" } else { "" };
@@ -99,7 +100,7 @@ fn work(state: &State, attempt: &Attempt) -> String {
         part("Instructions", &instructions(state, attempt, phase, stand));
     }
     // Nothing is told at the top of this answer, so no summary may be left out.
-    let history = before(state, None).into_iter().take(HANDOVER_SUMMARIES_MAX);
+    let history = before(state, &place.frame(), None).into_iter().take(HANDOVER_SUMMARIES_MAX);
     let history: Vec<String> = history.map(|entry| format!("- {entry}")).collect();
     part("What happened before, newest first", &history.join("\n"));
     text

@@ -20,12 +20,12 @@ const LOST: &str = "The folder of this phase was removed meanwhile. It is made a
 pub(super) fn why(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {
     let frame = state.frames.get(&attempt.intent.place.frame());
     let said = reason(why, state, attempt, stand);
-    match why {
-        // That is the reason itself.
-        Why::Lacking { .. } => said,
-        _ if frame.is_some_and(|frame| frame.evidence.lost) => format!("{said}\n\n{LOST}"),
-        _ => said,
+    // Where that is the reason itself, it is said already.
+    let is_told = matches!(why, Why::Lacking { .. });
+    if !is_told && frame.is_some_and(|frame| frame.evidence.lost) {
+        return format!("{said}\n\n{LOST}");
     }
+    said
 }
 
 fn reason(why: &Why, state: &State, attempt: &Attempt, stand: Stand<'_>) -> String {

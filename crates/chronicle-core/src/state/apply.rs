@@ -122,7 +122,7 @@ impl Facts {
             Event::TreeMissed { moment, folder, why } => self.miss_tree(*moment, *folder, why),
             Event::UndoStarted(undo) => self.begin_undo(cause, undo),
             Event::UndoEnded(restored) => self.end_undo(restored),
-            Event::PoolEntered { place } => self.enter_pool(cause, place),
+            Event::PoolEntered { place, .. } => self.enter_pool(cause, place),
             Event::PoolPlanned(planned) => self.plan_pool(planned),
             Event::StepsUnread { place, why } => self.unread_steps(place, why),
             Event::PlanMade(made) => self.make_plan(made),
@@ -131,7 +131,9 @@ impl Facts {
             Event::StepAsked(asked) => self.ask_step(asked),
             Event::StepSettled(settled) => self.settle_step(settled),
             Event::RaceDecided(decided) => self.decide_race(decided),
-            Event::PoolEnded { place, outcome, summary } => self.end_pool(place, outcome, summary),
+            Event::PoolEnded { place, outcome, summary, .. } => {
+                self.end_pool(place, outcome, summary);
+            }
             Event::FolderMade(made) => self.make_folder(made),
             Event::FolderLost { folder } => self.lose_folder(cause, *folder),
             Event::FolderFailed { folder, why } => self.fail_folder(*folder, why),

@@ -56,6 +56,7 @@ pub(crate) fn may_change(called: &ToolCalled) -> bool {
 
 /// Evidence of one visit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "findings, each by itself")]
 pub struct Evidence {
     /// Required commands that were run, and whether the last run succeeded.
     pub commands: BTreeMap<String, Option<bool>>,

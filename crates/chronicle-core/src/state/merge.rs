@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::apart::OWN_FOLDER;
-use super::pool::{PoolStep, StepStage};
+use super::step::{PoolStep, StepStage};
 use super::{Facts, Impossible, Stage};
 use crate::base::ids::{Cause, FolderId, Outcome, Place, TreeId};
 use crate::event::pool::{ConflictFile, MergeBegan, MergePlanned, MergeWritten, Side};
@@ -204,6 +204,7 @@ impl Facts {
             return self.impossible(Impossible::Folder(folder));
         };
         let place = place.clone();
+        self.know_merged(folder);
         self.change_step_in(folder, |step| {
             // Work after a merge, if a person asks for more, is compared with what was merged.
             step.base = step.merging().and_then(|merging| {
@@ -214,6 +215,14 @@ impl Facts {
         });
         self.make_merges_stale();
         self.step_is_over(&place);
+    }
+
+    /// What a merge wrote is nobody's edit: the next look at the project compares with it, unless there was more than the merge.
+    fn know_merged(&mut self, folder: u32) {
+        let Some(merging) = self.merging_of(folder) else { return };
+        if let (Some(ours), Some(result)) = (merging.ours.clone(), merging.result.clone()) {
+            self.trees.merged(&ours, result);
+        }
     }
 
     /// The project has other files now: what was planned before and is not written yet is planned again.

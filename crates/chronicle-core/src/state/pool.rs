@@ -1,22 +1,20 @@
-//! Pools: their steps, who has which slot, and what each step adds to the snapshot.
+//! Pools: who has which slot, and what each step adds to the snapshot.
 //!
-//! `merge.rs` has how the work of a step comes into the project, `work.rs` the folders that steps work in.
+//! `step.rs` has the steps themselves, `merge.rs` how the work of a step comes into the project, `work.rs` the folders that steps work in.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::merge::{MergeStage, Merging};
+use super::merge::MergeStage;
 use super::race::Race;
+use super::step::{Leaving, PoolStep, StepStage};
 use super::{Answered, Attempt, Facts, Frame, Impossible, Note, Stage, Unworded, WayOut};
-use crate::base::ids::{
-    Cause, FolderId, FramePath, GateId, Outcome, Place, SessionId, StepId, TreeId,
-};
-use crate::definition::workflow::{PhaseKind, SETUP, StepItem, derived_key};
+use crate::base::ids::{Cause, FolderId, FramePath, GateId, Outcome, Place, StepId};
+use crate::definition::workflow::{PhaseKind, SETUP, derived_key};
 use crate::event::pool::{
-    ConflictFile, Plan, PlanMade, PoolPlanned, SlotFreed, SlotTaken, StepAsked, StepEnd,
-    StepSettled,
+    Plan, PlanMade, PoolPlanned, SlotFreed, SlotTaken, StepAsked, StepEnd, StepSettled,
 };
 use crate::event::snapshot::{Snapshot, SnapshotUpdate};
 use crate::event::{GateAnswer, GateOpened};
@@ -39,184 +37,12 @@ pub struct Pool {
     /// The choice among its steps, if it is a race.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
+    /// Steps whose work was merged before, in an earlier visit or before they were begun again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub merged: BTreeSet<StepId>,
     /// True once its phase was left: it is only shown from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left: bool,
-}
-
-/// One step of a pool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PoolStep {
-    /// Unique within the pool.
-    pub id: StepId,
-    /// What the plan says of it.
-    pub item: Arc<StepItem>,
-    /// How far it is.
-    pub stage: StepStage,
-    /// The slot that it has, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slot: Option<u32>,
-    /// The folder that it works in; `None` before its first slot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<FolderId>,
-    /// The files that its work is compared with when it is merged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<TreeId>,
-    /// The line in which its work ended: merges follow this order.
-    #[serde(default)]
-    pub ended: u64,
-    /// How often its work was sent back because it failed together with the others.
-    #[serde(default)]
-    pub sent_back: u32,
-    /// How often a worker has worked on a conflict of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub resolved: u32,
-    /// Files in its folder with marks of a conflict, the first of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<ConflictFile>,
-    /// Base and files of its work before the marks: a side that wins is taken from here, and has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unmarked: Option<(TreeId, TreeId)>,
-    /// What people said to its workers and none of them was told yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Note>,
-    /// What its next worker must know, such as why it was sent back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    /// Session and agent of its last worker.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<(SessionId, String)>,
-    /// Summary of its last phase.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub summary: String,
-    /// What its workers wrote into the snapshot.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub layer: Vec<SnapshotUpdate>,
-    /// True if a person agreed that it begins, where the pool asks before each step.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub approved: bool,
-    /// The gate that it waits at: a conflict, or whether it may begin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<GateId>,
-    /// True if the `setup` commands have run in its folder.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_set_up: bool,
-    /// Its files as its worker left them, for races: what judges write there is not its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tree: Option<TreeId>,
-    /// Whether the commands that judge its race passed; `None` until they have run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<bool>,
-    /// What they said, if they failed.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub verdict: String,
-    /// What a person wants of it, once nobody works there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leaving: Option<Box<Leaving>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-/// A person's order about a step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leaving {
-    /// How it is to end.
-    pub how: StepEnd,
-    /// User name of the person.
-    pub who: String,
-    /// The person's note; may be empty.
-    pub note: String,
-}
-
-/// How far a step is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", content = "data", rename_all = "snake_case")]
-pub enum StepStage {
-    /// It waits for other steps, or for a slot.
-    Pending,
-    /// It has a slot, and its folder is being made.
-    Making,
-    /// Its frame is open.
-    Working,
-    /// Its work is done and waits to be merged, or in a race to be chosen.
-    Finished,
-    /// Commands judge its work.
-    Judging,
-    /// Its work is being merged.
-    Merging(Box<Merging>),
-    /// Its work is in the project.
-    Done,
-    /// It failed, for this reason.
-    Failed(String),
-    /// A person skipped it: it counts as done without work.
-    Skipped,
-    /// A person gave it up.
-    Dropped,
-    /// Another one of its race was taken.
-    Lost,
-}
-
-impl StepStage {
-    /// True if nothing more happens with it by itself.
-    pub fn is_settled(&self) -> bool {
-        match self {
-            Self::Done | Self::Failed(_) | Self::Skipped | Self::Dropped | Self::Lost => true,
-            Self::Pending
-            | Self::Making
-            | Self::Working
-            | Self::Finished
-            | Self::Judging
-            | Self::Merging(_) => false,
-        }
-    }
-
-    /// True if steps that depend on it may begin.
-    pub fn is_done(&self) -> bool {
-        matches!(self, Self::Done | Self::Skipped)
-    }
-}
-
-impl PoolStep {
-    fn new(item: StepItem) -> Self {
-        Self {
-            id: StepId::new(item.id.clone()),
-            item: Arc::new(item),
-            stage: StepStage::Pending,
-            slot: None,
-            folder: None,
-            base: None,
-            ended: 0,
-            sent_back: 0,
-            resolved: 0,
-            marks: Vec::new(),
-            unmarked: None,
-            notes: Vec::new(),
-            task: None,
-            before: None,
-            summary: String::new(),
-            layer: Vec::new(),
-            approved: false,
-            gate: None,
-            is_set_up: false,
-            tree: None,
-            passed: None,
-            verdict: String::new(),
-            leaving: None,
-        }
-    }
-
-    /// True if somebody has worked on it: a new plan cannot change it any more.
-    pub fn has_begun(&self) -> bool {
-        self.stage != StepStage::Pending || self.folder.is_some()
-    }
-
-    /// The merge in progress.
-    pub fn merging(&self) -> Option<&Merging> {
-        if let StepStage::Merging(merging) = &self.stage { Some(merging) } else { None }
-    }
 }
 
 impl Pool {
@@ -228,8 +54,15 @@ impl Pool {
             snapshot,
             unread: None,
             race: None,
+            merged: BTreeSet::new(),
             left: false,
         }
+    }
+
+    /// Everybody whose work is in the project by now.
+    fn all_merged(&self) -> BTreeSet<StepId> {
+        let done = self.steps.iter().filter(|step| step.stage == StepStage::Done);
+        self.merged.iter().chain(done.map(|step| &step.id)).cloned().collect()
     }
 
     /// The step with that id.
@@ -315,17 +148,21 @@ impl Pool {
         snapshot
     }
 
-    /// Its phase is left: whatever is not done by now is given up.
-    fn leave(&mut self) {
+    /// Its phase is left: whatever is not done by now is given up. Returns what nobody was told there.
+    fn leave(&mut self) -> Vec<Note> {
         self.left = true;
+        let notes = self.steps.iter_mut().flat_map(|step| std::mem::take(&mut step.notes));
+        let notes = notes.collect();
         for step in self.steps.iter_mut().filter(|step| !step.stage.is_settled()) {
             (step.slot, step.gate, step.leaving) = (None, None, None);
             step.stage = StepStage::Dropped;
         }
+        notes
     }
 
-    /// Replaces what has not begun. Steps that have begun keep their order and come first where the plan does not name them.
-    fn replan(&mut self, made: &PlanMade) {
+    /// Replaces what has not begun. Steps that have begun keep their order and come first where the plan does not name them. Returns
+    /// what people said to steps that are gone.
+    fn replan(&mut self, made: &PlanMade) -> Vec<Note> {
         self.version = made.version;
         let is_named = |step: &PoolStep| made.steps.iter().any(|item| item.id == step.item.id);
         let (mut steps, mut named): (Vec<_>, Vec<_>) = std::mem::take(&mut self.steps)
@@ -338,9 +175,14 @@ impl Pool {
             };
             let known = named.iter().position(is_kept);
             let step = known.map(|at| named.remove(at));
-            steps.push(step.unwrap_or_else(|| PoolStep::new(item.clone())));
+            steps.push(step.unwrap_or_else(|| {
+                let same = named.iter_mut().find(|step| step.item.id == item.id);
+                let notes = same.map(|step| std::mem::take(&mut step.notes)).unwrap_or_default();
+                PoolStep { notes, ..PoolStep::new(item.clone()) }
+            }));
         }
         self.steps = steps;
+        named.into_iter().flat_map(|step| step.notes).collect()
     }
 }
 
@@ -490,7 +332,9 @@ impl Facts {
             self.judge_anew(place);
             return;
         }
-        self.pools.insert(place.clone(), Arc::new(Pool::new(cause, snapshot)));
+        let merged = self.pools.get(place).map(|before| before.all_merged()).unwrap_or_default();
+        let pool = Pool { merged, ..Pool::new(cause, snapshot) };
+        self.pools.insert(place.clone(), Arc::new(pool));
     }
 
     /// Drops the pools of a phase that is left, and those inside. Their folders go, unless somebody wants to keep them.
@@ -501,7 +345,9 @@ impl Facts {
         let left = self.pools.iter().filter(is_inside).map(|(place, _)| place.clone());
         let left: Vec<Place> = left.collect();
         for place in left {
-            self.change_pool(&place, Pool::leave);
+            let mut notes = Vec::new();
+            self.change_pool(&place, |pool| notes = pool.leave());
+            self.tell_next(&place, notes);
             self.leave_folders(cause, &place);
         }
     }
@@ -520,7 +366,9 @@ impl Facts {
         let answered = Answered::kept(&made.answer, Unworded::Snapshot);
         self.change(made.attempt, |attempt| attempt.remember(&made.request, answered));
         if let Some(place) = &made.pool {
-            return self.change_pool(place, |pool| pool.replan(made));
+            let mut notes = Vec::new();
+            self.change_pool(place, |pool| notes = pool.replan(made));
+            return self.tell_next(place, notes);
         }
         let plan = Arc::new(Plan { version: made.version, steps: made.steps.clone() });
         self.change_frame_of(made.attempt, |frame| frame.plan = Some(plan));
@@ -633,6 +481,14 @@ impl Facts {
         let open = self.frames.get(&path).map(|frame| frame.notes.clone()).unwrap_or_default();
         self.frames.retain(|it, _| !it.is_within(&path));
         self.settle_judge(settled);
+        if settled.how == StepEnd::Again {
+            // What was merged stays in the project, whatever comes of the next try.
+            self.change_pool(place, |pool| {
+                if pool.step(&settled.step).is_some_and(|it| it.stage == StepStage::Done) {
+                    pool.merged.insert(settled.step.clone());
+                }
+            });
+        }
         self.change_step(place, &settled.step, |step| {
             (step.slot, step.gate, step.leaving) = (None, None, None);
             step.notes.extend(open.into_iter().filter(|note| note.told.is_none()));
@@ -663,13 +519,18 @@ impl Facts {
                 notes.append(&mut step.notes);
             }
         });
-        if !notes.is_empty() {
-            self.change_frame(&place.frame(), |frame| frame.notes.extend(notes));
-        }
+        self.tell_next(place, notes);
         let Some(pool) = self.pools.get(place) else { return };
         let joined = pool.joined(|step| step.stage == StepStage::Done);
         if joined != *self.snapshot {
             self.snapshot = Arc::new(joined);
+        }
+    }
+
+    /// What nobody was told in a pool is for whoever works next.
+    fn tell_next(&mut self, pool: &Place, notes: Vec<Note>) {
+        if !notes.is_empty() {
+            self.change_frame(&pool.frame(), |frame| frame.notes.extend(notes));
         }
     }
 

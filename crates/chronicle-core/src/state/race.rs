@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pool::{Pool, PoolStep, StepStage};
+use super::pool::Pool;
+use super::step::{PoolStep, StepStage};
 use super::{Facts, Frame};
 use crate::base::ids::{FolderId, FramePath, Outcome, PhaseId, Place, StepId};
 use crate::definition::workflow::{RACE_JUDGE, WORK};

@@ -140,6 +140,11 @@ impl Facts {
         self.remark(place.clone(), &note.who, Did::Noted, &note.text);
         // Numbers of notes go up over the whole run, also those that a frame has dropped.
         self.notes = self.notes.max(note.id.0);
+        // Of a step only where no frame of it is open: it is handed over when the step begins.
+        if let Some((at, _, step)) = self.step_called(place) {
+            let (at, id) = (at.clone(), step.id.clone());
+            return self.change_step(&at, &id, |step| step.notes.push(note));
+        }
         self.change_frame(&place.frame(), |frame| frame.notes.push(note));
         // With a new instruction a worker may have to do again what it did before.
         self.renew(cause, place);

@@ -161,6 +161,16 @@ impl RunTrees {
         self.folders.entry(id).or_default()
     }
 
+    /// The project was as recorded last, and a merge made other files of it.
+    pub(super) fn merged(&mut self, ours: &TreeId, result: TreeId) {
+        let project = self.folders.get_mut(&FolderId::Project);
+        if let Some((last, _)) = project.and_then(|project| project.last.as_mut())
+            && last == ours
+        {
+            *last = result;
+        }
+    }
+
     /// Drops what is known of a folder that is gone.
     pub(super) fn forget(&mut self, id: FolderId) {
         self.folders.remove(&id);

@@ -66,7 +66,7 @@ impl Facts {
 
     /// True if a folder is to be made before anybody works in it. One that nobody will make is none to wait for: who is to work there
     /// cannot start, and a person is asked.
-    pub(super) fn awaits_folder(&self, folder: FolderId) -> bool {
+    pub(crate) fn awaits_folder(&self, folder: FolderId) -> bool {
         match folder {
             FolderId::Project => !self.is_made(folder),
             FolderId::Work(number) => {

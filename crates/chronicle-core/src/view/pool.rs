@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::run::Spent;
-use crate::base::ids::{FolderId, GateId, Place, TreeId};
+use crate::base::ids::{FolderId, FramePath, GateId, Place, TreeId};
 use crate::base::usage::Usage;
 use crate::definition::workflow::{Judge, Phase};
 use crate::event::trees::Changes;
@@ -169,22 +169,21 @@ fn step_row(
     let (usage, active_ms) = tallies.fold((Usage::default(), 0_u64), |(usage, ms), (_, tally)| {
         (usage.plus(&tally.usage), ms.saturating_add(tally.active_ms))
     });
-    let mut live = state.live_attempts().filter(|attempt| inside(&attempt.intent.place));
     let mut gates = state.open_gates().map(|gate| &gate.opened);
     let gate =
         gates.find(|gate| gate.gate == step.gate.unwrap_or(GateId(0)) || inside(&gate.place));
     // Nothing goes on without a supervisor, whatever the ledger says last.
     let goes_on = is_live(&step.stage) && step.stage != StepStage::Finished;
     let is_stopped = !supervised && gate.is_none() && goes_on;
-    let room = state.live_attempts().find(|it| inside(&it.intent.place) && it.awaits_room());
     let failure = if let StepStage::Failed(why) = &step.stage { Some(why) } else { None };
     StepRow {
         place: at.of_step(&step.id),
         name: step.item.name.clone(),
-        state: match room.and_then(|attempt| attempt.room.as_ref()) {
-            _ if is_stopped => "stopped".to_owned(),
-            Some(limit) => words::waits_for_room(limit),
-            None => words::step_word(pool, step).to_owned(),
+        // Whoever paused it knows why nobody works there.
+        state: if is_stopped && (state.paused.is_none() || worker_of(state, &path).is_some()) {
+            "stopped".to_owned()
+        } else {
+            words::step_state(state, at, pool, step)
         },
         live: gate.is_some() || is_live(&step.stage),
         done: step.stage.is_done(),
@@ -193,7 +192,7 @@ fn step_row(
         depends_on: step.item.depends_on.clone(),
         folder: step.folder.and_then(FolderId::number),
         line: words::step_line(state, &path),
-        worker: live.next().filter(|_| supervised).map(worker),
+        worker: worker_of(state, &path).filter(|_| supervised).map(worker),
         gate: gate.map(|gate| gate.gate),
         spent: Spent::from(&usage),
         active_ms,
@@ -201,6 +200,10 @@ fn step_row(
         tree: pool.race.as_ref().and_then(|_| step.tree.clone()),
         summary: failure.unwrap_or(&step.summary).clone(),
     }
+}
+
+fn worker_of<'s>(state: &'s State, step: &FramePath) -> Option<&'s Attempt> {
+    state.live_attempts().find(|attempt| attempt.intent.place.frame().is_within(step))
 }
 
 fn worker(attempt: &Attempt) -> String {
@@ -223,13 +226,19 @@ fn is_live(stage: &StepStage) -> bool {
     }
 }
 
+/// True if somebody works in a folder now, or is about to.
+fn is_used(state: &State, number: u32) -> bool {
+    state.live_attempts().any(|attempt| attempt.intent.folder.number() == Some(number))
+}
+
 pub(super) fn folders(state: &State) -> Vec<FolderRow> {
     let row = |(number, work): (&u32, &WorkFolder)| FolderRow {
         number: *number,
         place: work.place.of_step(&work.step),
         state: match &work.at {
             FolderStage::Wanted => "is being made".to_owned(),
-            FolderStage::Made => "in use".to_owned(),
+            FolderStage::Made if is_used(state, *number) => "in use".to_owned(),
+            FolderStage::Made => "nobody works there".to_owned(),
             FolderStage::Leaving => "is being removed".to_owned(),
             FolderStage::Kept => "kept".to_owned(),
             FolderStage::Failed(_) => "could not be made".to_owned(),

@@ -65,7 +65,14 @@ pub(crate) fn no_own_folder(why: &str) -> String {
 pub(crate) fn own_merge_asks(merging: &Merging) -> String {
     match merging.at {
         MergeStage::Stuck => not_merged("the work of the run", merging),
-        _ => in_conflict("the work of the run", "the run's own folder", "the run", merging),
+        MergeStage::Planning
+        | MergeStage::Filling
+        | MergeStage::Verifying
+        | MergeStage::Writing
+        | MergeStage::Conflict
+        | MergeStage::Resolving => {
+            in_conflict("the work of the run", "the run's own folder", "the run", merging)
+        }
     }
 }
 

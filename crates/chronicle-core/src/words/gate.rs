@@ -126,7 +126,7 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
                 None => ways.iter().map(typed).collect(),
             };
             let (first, others) = ways.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
-            format!("{first}  (or: {})", others.join(", "))
+            format!("{first}  (or: {}{})", others.join(", "), what_skip_does(state, gate))
         }
     }
 }
@@ -151,7 +151,10 @@ fn in_step(
     Some(match way {
         GateWay::Loops => format!("chronicle go {run} {place} --loops +3"),
         GateWay::Retry => format!("chronicle retry {run} {place}"),
-        GateWay::Skip => format!("chronicle skip {run} {place}"),
+        // Without a helper's work the step is as it was. Without its own phase, half of its work would be merged: the step itself is what
+        // can be done without.
+        GateWay::Skip if is_about_help(state, gate) => format!("chronicle skip {run} {place}"),
+        GateWay::Skip => format!("chronicle skip {run} {step}"),
         // Where there is one phase only, that is `retry`.
         GateWay::Go if workflow().is_none_or(|it| it.phases.len() < 2) => return None,
         GateWay::Go => format!("chronicle go {run} {}", some_phase(gate)),
@@ -202,6 +205,29 @@ fn may_skip(state: &State, gate: &GateOpened) -> bool {
     }
     let has_helper = held.is_some_and(|(frame, _)| frame.helper().is_some());
     has_helper || state.phase_at(&gate.place).is_some_and(is_skippable)
+}
+
+/// What becomes of a step that is skipped, where that is suggested: nobody should lose work by a word that sounds harmless.
+fn what_skip_does(state: &State, gate: &GateOpened) -> String {
+    let is_suggested = ways(state, gate).contains(&GateWay::Skip) && !is_about_help(state, gate);
+    match state.step_at(&gate.place.frame()).filter(|_| is_suggested) {
+        None => String::new(),
+        Some((_, pool, step)) if pool.race.is_some() => {
+            format!("; `skip` leaves `{}` out of the race", step.id)
+        }
+        Some((.., step)) => {
+            format!("; `skip` counts `{}` as done, and merges none of its work", step.id)
+        }
+    }
+}
+
+/// True if `skip` goes on without the work of a helper, and not without that of the phase.
+fn is_about_help(state: &State, gate: &GateOpened) -> bool {
+    match held(state, gate) {
+        Some((_, Stage::BrokeOff { parting: Break::FollowUp(_) })) => true,
+        Some((_, Stage::Left(WayOut { target: Some(_), .. }))) | None => false,
+        Some((frame, _)) => frame.helper().is_some(),
+    }
 }
 
 /// The frame that a gate holds, and where it stood.

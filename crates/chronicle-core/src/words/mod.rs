@@ -20,6 +20,7 @@ mod race;
 mod room;
 mod said;
 mod sentence;
+mod step;
 mod trees;
 mod usage;
 mod wait;
@@ -63,7 +64,7 @@ pub(crate) use pool::{
     HOW_TO_PLAN, ONCE_MERGED, ONCE_PUT_AWAY, REPLAN_REFUSED, conflict_files, gaps, may_begin_step,
     merge_asks, never_fits, no_folder, no_plan, no_step_workflow, nobody_inside, not_planned,
     other_plan, plan_kept, plan_told, plans_nothing, pool_done, pool_in_pool, pool_rejected,
-    step_has_begun, step_told, step_word, steps_unread, which_plan,
+    step_has_begun, step_told, steps_unread, which_plan,
 };
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, breadcrumbs_to, mark, status_line, step_line};
@@ -71,8 +72,8 @@ pub use proof::unproven_guard;
 pub use quote::{about, one_line, plain_line, whole};
 use quote::{code, quote, saying};
 pub(crate) use race::{
-    decided_by, judge_leaves, judge_names, race_asks, race_done, race_is_decided, race_told,
-    racer_name, racers,
+    decided_by, judge_leaves, judge_names, not_judged, race_asks, race_done, race_is_decided,
+    race_told, racer_name, racers,
 };
 pub(crate) use room::waits_for_room;
 pub use said::on_gate;
@@ -82,6 +83,7 @@ pub(crate) use said::{
     snapshot_kept, too_deep, worker_cancelled,
 };
 pub use sentence::sentence;
+pub(crate) use step::step_state;
 pub use trees::{bytes, changes, files, lines_changed};
 pub use usage::{age, duration, spent, thousands, tokens, usd};
 pub(crate) use wait::{REPEATED, never_leaves, repeated, stands_still, wait};

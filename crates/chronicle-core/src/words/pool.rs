@@ -32,8 +32,15 @@ pub(super) fn planned(planned: &PoolPlanned) -> String {
         PlanOrigin::Worker => ", as planned".to_owned(),
         PlanOrigin::File(file) => format!(", from `{file}`"),
     };
-    let (place, count) = (&planned.place, steps(planned.steps.len()));
+    let many = planned.steps.len();
+    let count = if planned.race { format!("{many} workers") } else { steps(many) };
+    let place = &planned.place;
     format!("`{place}` has {count}{from}: {}", names(planned.steps.iter().map(|it| &it.id)))
+}
+
+/// What a phase with steps is called.
+pub(super) fn kind(race: bool) -> &'static str {
+    if race { "race" } else { "pool" }
 }
 
 pub(super) fn plan_made(made: &PlanMade) -> String {
@@ -80,11 +87,11 @@ pub(super) fn step_settled(settled: &StepSettled) -> String {
     let place = settled.place.of_step(&settled.step);
     let why = because(&settled.why);
     match settled.how {
-        StepEnd::Failed => format!("step `{place}` failed{why}"),
-        StepEnd::Skipped => format!("step `{place}` is skipped{why}"),
-        StepEnd::Dropped => format!("step `{place}` is given up, and its work is not merged{why}"),
-        StepEnd::Done => format!("step `{place}` is done"),
-        StepEnd::Again => format!("step `{place}` begins again{}", saying(&settled.why)),
+        StepEnd::Failed => format!("`{place}` failed{why}"),
+        StepEnd::Skipped => format!("`{place}` is skipped, and its work is not merged{why}"),
+        StepEnd::Dropped => format!("`{place}` is given up, and its work is not merged{why}"),
+        StepEnd::Done => format!("`{place}` is done"),
+        StepEnd::Again => format!("`{place}` begins again{}", saying(&settled.why)),
         StepEnd::Lost => match &settled.tree {
             Some(tree) => {
                 let id = tree.as_str();
@@ -121,7 +128,7 @@ pub(super) fn merge_began(began: &MergeBegan) -> String {
     let side = match began.favour {
         None => "",
         Some(Side::Ours) => ", where both changed the same lines the project's stay",
-        Some(Side::Theirs) => ", where both changed the same lines the step's win",
+        Some(Side::Theirs) => ", where both changed the same lines its own win",
     };
     let round = if began.round > 1 { ", again" } else { "" };
     format!("the work of `{place}` is being merged{round}{side}")
@@ -183,8 +190,16 @@ fn names<S: AsRef<str>>(all: impl Iterator<Item = S> + Clone) -> String {
     format!("{}{}", first.join(", "), if count > NAMES_MAX { ", …" } else { "" })
 }
 
-/// `3 of 12 steps done`
+/// `3 of 12 steps done`; of a race, who won, or how many finished.
 pub(super) fn done_of(pool: &Pool) -> String {
+    if pool.race.is_some() {
+        let finished = pool.finishers().count();
+        let many = pool.steps.len();
+        return match pool.winner() {
+            Some(winner) => format!("`{}` won", winner.id),
+            None => format!("{finished} of {many} workers finished"),
+        };
+    }
     let done = pool.steps.iter().filter(|step| step.stage.is_done()).count();
     format!("{done} of {} done", steps(pool.steps.len()))
 }
@@ -251,10 +266,14 @@ pub(crate) fn merge_asks(place: &Place, merging: &Merging) -> String {
              {folder}"
         ),
         MergeStage::Stuck => not_merged(&format!("the work of `{place}`"), merging),
-        _ => in_conflict(
+        MergeStage::Planning
+        | MergeStage::Filling
+        | MergeStage::Writing
+        | MergeStage::Conflict
+        | MergeStage::Resolving => in_conflict(
             &format!("the work of `{place}`"),
             &format!("work folder {folder}"),
-            "the step",
+            "this work",
             merging,
         ),
     }
@@ -515,7 +534,7 @@ pub(crate) fn step_told(pool: &Pool, step: &PoolStep) -> String {
         let conflict = &step.marks;
         let _ = write!(
             text,
-            "\n\nYour folder has marks (`<<<<<<<`) where this step and the project changed the same lines. Resolve them so that \
+            "\n\nYour folder has marks (`<<<<<<<`) where your work and the project changed the same lines. Resolve them so that \
              both sides' work is kept, and leave no mark: {}",
             conflict
                 .iter()

@@ -6,11 +6,15 @@ use super::quote::{because, saying};
 use super::trees::changes;
 use super::usage::spent;
 use crate::base::ids::{FolderId, Place, StepId};
-use crate::base::quote::{cited, list};
+use crate::base::quote::{cited, line, list};
 use crate::base::usage::Usage;
 use crate::definition::workflow::{Phase, Racer};
+use crate::event::End;
 use crate::event::pool::{RaceDecided, RaceJudge};
-use crate::state::{Pool, PoolStep, State, StepStage};
+use crate::state::{Frame, Pool, PoolStep, State, StepStage};
+
+/// How much of what a racer or a judge says is shown to whoever chooses: 16 racers must fit beside each other.
+const SAID_MAX: usize = 1_000;
 
 pub(super) fn decided(decided: &RaceDecided) -> String {
     let RaceDecided { place, winner, by, why } = decided;
@@ -58,33 +62,45 @@ pub(crate) fn racer_name(phase: &Phase, racer: &Racer) -> Option<String> {
     (!said.is_empty()).then(|| said.join(", "))
 }
 
+/// Commands that could not judge a racer to the end: the next one has its turn.
+pub(crate) fn not_judged(frame: &Frame, end: &End) -> String {
+    format!("the judge did not finish, and so it does not pass: {}", super::ended(frame, end))
+}
+
 /// The question whose work is taken.
-pub(crate) fn race_asks(place: &Place, phase: &Phase, pool: &Pool) -> String {
-    let why = match (pool.decided(), pool.race.as_ref().and_then(|race| race.said.as_ref())) {
-        (Some(_), _) => " (the one that was taken could not be merged)".to_owned(),
-        (None, Some(said)) => format!(" (`{}` chose none{})", said.by, saying(&said.summary)),
-        (None, None) if phase.judge.as_ref().is_some_and(|it| it.commands().is_some()) => {
-            " (the commands of the judge pass for none)".to_owned()
+pub(crate) fn race_asks(place: &Place) -> String {
+    format!("whose work does `{place}` take? `none` takes nobody's")
+}
+
+/// Why a person chooses where somebody else was to, and what each racer made: for whoever chooses.
+pub(crate) fn racers(state: &State, place: &Place, phase: &Phase, pool: &Pool) -> String {
+    let told = pool.steps.iter().flat_map(|step| racer(state, place, step));
+    why_person(phase, pool).into_iter().chain(told).collect::<Vec<_>>().join("\n")
+}
+
+/// Why nobody was chosen by those who were to do it.
+fn why_person(phase: &Phase, pool: &Pool) -> Option<String> {
+    match (pool.decided(), pool.race.as_ref().and_then(|race| race.said.as_ref())) {
+        (Some(_), _) => Some("the one that was taken could not be merged".to_owned()),
+        (None, Some(said)) => {
+            let why = line(said.summary.trim(), SAID_MAX);
+            let why = if why.is_empty() { why } else { format!(": \"{why}\"") };
+            Some(format!("`{}` chose none{why}", said.by))
         }
-        (None, None) => String::new(),
-    };
-    format!("whose work does `{place}` take?{why} `none` takes nobody's")
-}
-
-/// What each racer made, a paragraph each: for a person who chooses.
-pub(crate) fn racers(state: &State, place: &Place, pool: &Pool) -> String {
-    let told = pool.steps.iter().map(|step| racer(state, place, step));
-    told.collect::<Vec<_>>().join("\n")
-}
-
-fn racer(state: &State, place: &Place, step: &PoolStep) -> String {
-    let mut text = format!("{}: {}", step.id, facts(state, place, step));
-    let why = if let StepStage::Failed(why) = &step.stage { Some(why) } else { None };
-    let said = why.unwrap_or(&step.summary);
-    if !said.trim().is_empty() {
-        let _ = write!(text, ": {}", super::one_line(said));
+        (None, None) => {
+            let is_commands = phase.judge.as_ref().is_some_and(|it| it.commands().is_some());
+            is_commands.then(|| "the commands of the judge pass for none".to_owned())
+        }
     }
-    text
+}
+
+/// What can be compared on one line, and what it says on another: people choose by that, so it is not cut as a quotation is.
+fn racer(state: &State, place: &Place, step: &PoolStep) -> Vec<String> {
+    let why = if let StepStage::Failed(why) = &step.stage { Some(why) } else { None };
+    let said = line(why.unwrap_or(&step.summary).trim(), SAID_MAX);
+    let facts = format!("{}: {}", step.id, facts(state, place, step));
+    let says = (!said.is_empty()).then(|| format!("{} says: {said}", step.id));
+    [Some(facts), says].into_iter().flatten().collect()
 }
 
 /// With what it worked, what it changed, what it cost, and where it is.

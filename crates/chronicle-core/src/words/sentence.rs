@@ -41,7 +41,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::EdgeTaken(edge) => edge_taken(edge),
         Event::GoAsked { place, who, note } => go_asked(place, who, note),
         Event::Rewound { to, carried } => position::rewound(*to, carried),
-        Event::FrameEnded { frame, outcome, .. } => frame_ended(frame, outcome),
+        Event::FrameEnded { frame, outcome, summary } => frame_ended(frame, outcome, summary),
         Event::AttemptStarted(intent) => attempt_started(intent),
         Event::SessionOpened { attempt, session } => {
             format!("{attempt} works in session `{session}`")
@@ -77,7 +77,7 @@ fn raw_sentence(event: &Event) -> String {
         Event::TreeMissed { why, .. } => format!("the files were not recorded: {why}"),
         Event::UndoStarted(undo) => trees::undo_started(undo),
         Event::UndoEnded(restored) => trees::undo_ended(restored),
-        Event::PoolEntered { place } => format!("pool `{place}` entered"),
+        Event::PoolEntered { place, race } => format!("{} `{place}` entered", pool::kind(*race)),
         Event::PoolPlanned(it) => pool::planned(it),
         Event::StepsUnread { place, why } => format!("the steps of `{place}` were not read: {why}"),
         Event::PlanMade(made) => pool::plan_made(made),
@@ -86,8 +86,8 @@ fn raw_sentence(event: &Event) -> String {
         Event::StepAsked(asked) => pool::step_asked(asked),
         Event::StepSettled(settled) => pool::step_settled(settled),
         Event::RaceDecided(decided) => race::decided(decided),
-        Event::PoolEnded { place, outcome, .. } => {
-            format!("pool `{place}` ended{}", unless_complete(outcome))
+        Event::PoolEnded { place, outcome, race, .. } => {
+            format!("{} `{place}` ended{}", pool::kind(*race), unless_complete(outcome))
         }
         Event::FolderMade(made) => pool::folder_made(made),
         Event::FolderFailed { folder, why } => pool::folder_failed(*folder, why),
@@ -158,7 +158,11 @@ fn gate_answered(
     format!("{gate} {}{with} by {who}{}", answered(answer), saying(note))
 }
 
-fn frame_ended(frame: &FramePath, outcome: &Outcome) -> String {
-    let place = if frame.is_root() { String::new() } else { format!(" in `{}`", frame.as_str()) };
-    format!("the workflow{place} ended{}", unless_complete(outcome))
+fn frame_ended(frame: &FramePath, outcome: &Outcome, summary: &str) -> String {
+    if frame.is_root() {
+        return format!("the workflow ended{}", unless_complete(outcome));
+    }
+    // Nobody says anywhere else why work inside of a phase ended badly.
+    let why = if outcome.is_failure() { saying(summary) } else { String::new() };
+    format!("the workflow in `{}` ended{}{why}", frame.as_str(), unless_complete(outcome))
 }

@@ -183,31 +183,31 @@ fn cleanup_of_the_workflow_when_a_workflow_inside_has_failed() {
         OUTER,
         "in/a: go done fail\nmend: go done",
         expect![[r#"
-        run started: `main` on "the task"
-          workflow `main` entered
-          phase `in` entered
-          workflow `inner` entered
-          phase `in/a` entered
-          a1 started at `in/a` (scripted)
-        a1 leaves for `done`: "did it"
-        a1 ended
-          `in/a` left, workflow ended (fail)
-          the workflow in `in` ended (fail)
-          a2 cleans up `in`: `outer`
-        a2's command 1 succeeded
-        a2 ran every command
-          `in` left for `mend` (fail)
-          phase `mend` entered
-          a3 started at `mend` (scripted)
-        a3 leaves for `done`: "did it"
-        a3 ended
-          a4 cleans up `mend`: `mend`
-        a4's command 1 succeeded
-        a4 ran every command
-          `mend` done, workflow complete
-          the workflow ended
-          run done
-    "#]],
+            run started: `main` on "the task"
+              workflow `main` entered
+              phase `in` entered
+              workflow `inner` entered
+              phase `in/a` entered
+              a1 started at `in/a` (scripted)
+            a1 leaves for `done`: "did it"
+            a1 ended
+              `in/a` left, workflow ended (fail)
+              the workflow in `in` ended (fail): "did it"
+              a2 cleans up `in`: `outer`
+            a2's command 1 succeeded
+            a2 ran every command
+              `in` left for `mend` (fail)
+              phase `mend` entered
+              a3 started at `mend` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              a4 cleans up `mend`: `mend`
+            a4's command 1 succeeded
+            a4 ran every command
+              `mend` done, workflow complete
+              the workflow ended
+              run done
+        "#]],
     );
 }
 

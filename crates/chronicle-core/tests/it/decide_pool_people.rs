@@ -1,14 +1,17 @@
 //! What people say to pools and their steps, at every stage.
 
-use chronicle_core::base::ids::Place;
+use chronicle_core::base::ids::{AttemptId, Place};
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command};
-use chronicle_core::state::Status;
+use chronicle_core::event::trees::Moment;
+use chronicle_core::handover::handover;
+use chronicle_core::state::{State, Status};
+use chronicle_core::words;
 use expect_test::expect;
 
 use crate::decide::check;
 use crate::decide_pools::{ALL, POOL, give_up, retry, skip, stands, turns, until};
-use crate::world::{Order, World, person};
+use crate::world::{Order, World, person, tree};
 
 fn refusal(answer: Answer) -> String {
     let Answer::Refused(why) = answer else { panic!("{answer:?}") };
@@ -213,7 +216,7 @@ fn people_are_asked_between_steps() {
             merging 0 files of folder 2
             the work in folder 2 is merged
             g2 rejected by ann: "not now"
-              step `build/c` is given up, and its work is not merged: not now
+              `build/c` is given up, and its work is not merged: not now
               g3 waits at `build` for intervention: not all steps of `build` are done, 1 of 3 are open: `c` was given up
             g3 answered with `skip` by ann
               `build` left for `ship` (skipped)
@@ -251,17 +254,171 @@ fn steps_that_are_not_there_are_named() {
         skip("build/typo/work"),
     ];
     let told: Vec<String> = commands.map(|command| refusal(world.step(&person(command)))).into();
-    expect![[r"
+    expect![[r#"
         2 steps are open, say which one is meant with `--place`, such as `build/a`
         there is no step `build/typo`; there are `build/a`, `build/b`, `build/c`
-        `build/a` is a step: `retry build/a` begins it again, `skip build/a` counts it as done, and `cancel build/a` gives it up
+        `build/a` is a step: `retry build/a` begins it again, `skip build/a` counts it as done without its work, and `cancel build/a` gives it up
         there is no step `build/typo/work`; there are `build/a`, `build/b`, `build/c`
         workflow `build` has no phase `typo`; it has `work`
         there is no step `build/typo`; there are `build/a`, `build/b`, `build/c`
         `build/a/work` does not wait for a person
         there is no step `build/typo/work`; there are `build/a`, `build/b`, `build/c`
-    "]]
+    "#]]
     .assert_eq(&(told.join("\n") + "\n"));
     let answer = world.step(&person(note(Some("build/a"))));
     assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+}
+
+#[test]
+fn a_note_to_a_step_that_has_not_begun_is_handed_over_when_it_begins() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    let note =
+        |place: &str| Command::Note { place: Some(Place::new(place)), text: "mind x".to_owned() };
+    let answer = world.step(&person(note("build/c")));
+    let Answer::Accepted(said) = answer else { panic!("{answer:?}") };
+    assert_eq!(said, "n1 waits for the next worker at `build/c`");
+    let told = |world: &World, place: &str| {
+        let started = world.lines.iter().zip(&world.bodies).find(|(line, _)| {
+            line.events.iter().any(
+                |event| matches!(event, Event::AttemptStarted(it) if it.place == Place::new(place)),
+            )
+        });
+        started.unwrap().1.join("\n")
+    };
+    let mut world = world.play();
+    assert_eq!(world.state.status(), Status::Done, "{}", world.told());
+    assert!(told(&world, "build/c/work").contains("mind x"));
+    assert!(!told(&world, "build/b/work").contains("mind x"));
+    // Over, nobody can be told any more.
+    let why = refusal(world.step(&person(note("build/c"))));
+    assert!(why.contains("over"), "{why}");
+    // Given up, it is for whoever works next.
+    let mut world = turns(POOL, &format!("{ALL}\nat build: skip"));
+    until(&mut world, |state| state.live.len() == 2);
+    world.step(&person(note("build/c")));
+    world.step(&person(give_up("build/c")));
+    let why = refusal(world.step(&person(note("build/c"))));
+    assert!(why.contains("(given up): a note is for a step that works or is to begin"), "{why}");
+    let world = world.play();
+    assert!(told(&world, "ship").contains("mind x"), "{}", world.told());
+}
+
+/// Without its only phase a step would be merged as it is: what is suggested must not do that.
+#[test]
+fn what_is_suggested_at_a_step_merges_no_half_work() {
+    let workflow = POOL.replace("slots: 2", "slots: 2, limits: {retries: 0, nudges: 0}");
+    let script = ALL.replace("build/a/work: go done", "build/a/work: crash x");
+    let mut world = turns(&workflow, &script);
+    until(&mut world, |state| state.open_gates().next().is_some());
+    let gate = world.state.open_gates().next().unwrap().opened.clone();
+    expect!["chronicle retry R build/a/work  (or: chronicle skip R build/a, chronicle cancel R build/a; `skip` counts `a` as done, and merges none of its work)"].assert_eq(&words::gate_next(&world.state, &gate, "R"));
+    let mut whole = world.clone();
+    let said = |answer: Answer| match answer {
+        Answer::Accepted(said) => said,
+        other => panic!("{other:?}"),
+    };
+    expect!["`build/a` is skipped: it counts as done, and its work is not merged"]
+        .assert_eq(&said(whole.step(&person(skip("build/a")))));
+    let world = whole.play();
+    let merged = |world: &World| {
+        let events = world.lines.iter().flat_map(|line| &line.events);
+        events.filter(|it| matches!(it, Event::MergeBegan(it) if it.step.as_str() == "a")).count()
+    };
+    assert_eq!((merged(&world), world.state.status()), (0, Status::Done), "{}", world.told());
+    // Whoever skips the phase all the same is told what that does.
+    let mut world = turns(&workflow, &script);
+    until(&mut world, |state| state.open_gates().next().is_some());
+    expect!["`build/a/work` is skipped, and what was done there so far is merged with the rest of `build/a`"].assert_eq(&said(world.step(&person(skip("build/a/work")))));
+    assert_eq!(merged(&world.play()), 1);
+}
+
+#[test]
+fn a_step_says_what_it_waits_for() {
+    let script = ALL.replace("build/a/work: go done", "build/a/work: ask; go done");
+    let mut world = turns(POOL, &script);
+    until(&mut world, |state| state.open_gates().next().is_some());
+    stands(
+        &world,
+        expect![[r#"
+        build/a: waits for an answer
+        build/b: is being merged
+        build/c: waits for other steps
+    "#]],
+    );
+    let mut paused = world.clone();
+    paused.step(&person(Command::Pause { reason: String::new() }));
+    stands(
+        &paused.play(),
+        expect![[r#"
+        build/a: waits for an answer
+        build/b: is being merged
+        build/c: waits for other steps
+    "#]],
+    );
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    stands(
+        &world,
+        expect![[r#"
+        build/a: works in slot 1
+        build/b: works in slot 2
+        build/c: waits for other steps
+    "#]],
+    );
+    world.step(&person(Command::Pause { reason: String::new() }));
+    let world = world.play();
+    stands(
+        &world,
+        expect![[r#"
+        build/a: paused in slot 1
+        build/b: paused in slot 2
+        build/c: waits for other steps
+    "#]],
+    );
+    let folders = chronicle_core::view::run(&world.state, true).unwrap().folders;
+    assert!(folders.iter().all(|row| row.state == "nobody works there"), "{folders:?}");
+}
+
+fn after(id: u32) -> Moment {
+    Moment::After(AttemptId(id))
+}
+
+/// Steps beside each other know nothing of each other, and what was not merged is nobody's business.
+#[test]
+fn workers_hear_of_what_their_step_builds_on_and_later_phases_of_what_was_merged() {
+    let mut world = turns(POOL, &format!("{ALL}\nbuild/b~plan: conflict x.rs\nat build: skip"));
+    until(&mut world, |state| state.live.len() == 2);
+    let note =
+        |place: &str| Command::Note { place: Some(Place::new(place)), text: "mind x".to_owned() };
+    world.step(&person(note("build/b/work")));
+    // Each changes a file of its own.
+    let is_after = |state: &State| (1..=2).find(|id| state.trees.is_awaited(after(*id)));
+    for _ in 0..2 {
+        until(&mut world, |state| is_after(state).is_some());
+        let id = is_after(&world.state).unwrap();
+        let intent = &world.state.attempt(AttemptId(id)).unwrap().intent;
+        let file = if intent.place.as_str().contains("/a/") { "a.rs" } else { "b.rs" };
+        world.step(&tree(after(id), &[file]));
+    }
+    until(&mut world, |state| {
+        state.live_attempts().any(|it| it.intent.place == Place::new("build/c/work"))
+    });
+    let of = |world: &World, place: &str| {
+        let attempt = world.state.live_attempts().find(|it| it.intent.place == Place::new(place));
+        handover(&world.state, attempt.unwrap())
+    };
+    let told = of(&world, "build/c/work");
+    assert!(told.contains("build/a/work") && told.contains("a.rs"), "{told}");
+    for hidden in ["build/b", "b.rs", "mind x"] {
+        assert!(!told.contains(hidden), "{hidden}: {told}");
+    }
+    world.step(&person(give_up("build/b")));
+    until(&mut world, |state| {
+        state.live_attempts().any(|it| it.intent.place == Place::new("ship"))
+    });
+    let told = of(&world, "ship");
+    assert!(told.contains("`build/a/work` →") && told.contains("`build/c/work` →"), "{told}");
+    assert!(told.contains("a.rs") && told.contains("mind x"), "{told}");
+    assert!(!told.contains("`build/b/work` →") && !told.contains("b.rs"), "{told}");
 }

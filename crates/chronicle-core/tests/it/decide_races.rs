@@ -1,15 +1,16 @@
 //! Races: several workers do the same, one result is chosen, and only that one is merged.
 
-use chronicle_core::base::ids::{Place, StepId};
-use chronicle_core::event::Event;
+use chronicle_core::base::ids::{AttemptId, Place, StepId};
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::event::pool::{RaceJudge, StepEnd};
+use chronicle_core::event::signal::Signal;
+use chronicle_core::event::{Event, Issues};
 use chronicle_core::state::{State, Status, StepStage};
 use expect_test::expect;
 
 use crate::decide::check;
 use crate::decide_pools::{give_up, retry, skip, stands, turns, until};
-use crate::world::{World, person};
+use crate::world::{World, person, signal};
 
 /// Two racers; who judges is filled in.
 fn race(judge: &str) -> String {
@@ -80,50 +81,50 @@ fn a_person_chooses_among_those_that_finished() {
         &by_person(),
         &format!("{BOTH}\nat build: answer b"),
         expect![[r#"
-        run started: `Race` on "the task"
-          workflow `main` entered
-          phase `build` entered
-          pool `build` entered
-          `build` has 2 steps: `a`, `b`
-          `build/a` works in slot 1, in work folder 1
-          `build/b` works in slot 2, in work folder 2
-        work folder 1 made
-          workflow `main.build.a` entered
-          phase `build/a/work` entered
-          a1 started at `build/a/work` (x)
-        a1 reported 2 tokens
-        a1 leaves for `done`: "did it"
-        a1 ended
-          `build/a/work` done, workflow complete
-          the workflow in `build/a` ended
-        work folder 2 made
-          workflow `main.build.b` entered
-          phase `build/b/work` entered
-          a2 started at `build/b/work` (y)
-        a2 reported 3 tokens
-        a2 leaves for `done`: "did it"
-        a2 ended
-          `build/b/work` done, workflow complete
-          the workflow in `build/b` ended
-          g1 waits at `build` for an answer: whose work does `build` take? `none` takes nobody's
-        g1 answered "b" by ann
-          `build/b` wins, as ann says
-          the work of `build/b` is being merged
-        merging 0 files of folder 2
-        the work in folder 2 is merged
-          `build/a` lost, and its work is kept in tree 000000000000
-          pool `build` ended
-          `build` left for `ship`
-          phase `ship` entered
-          a3 started at `ship` (scripted)
-        a3 leaves for `done`: "did it"
-        a3 ended
-          `ship` done, workflow complete
-          the workflow ended
-          run done
-        work folder 1 removed
-        work folder 2 removed
-    "#]],
+            run started: `Race` on "the task"
+              workflow `main` entered
+              phase `build` entered
+              race `build` entered
+              `build` has 2 workers: `a`, `b`
+              `build/a` works in slot 1, in work folder 1
+              `build/b` works in slot 2, in work folder 2
+            work folder 1 made
+              workflow `main.build.a` entered
+              phase `build/a/work` entered
+              a1 started at `build/a/work` (x)
+            a1 reported 2 tokens
+            a1 leaves for `done`: "did it"
+            a1 ended
+              `build/a/work` done, workflow complete
+              the workflow in `build/a` ended
+            work folder 2 made
+              workflow `main.build.b` entered
+              phase `build/b/work` entered
+              a2 started at `build/b/work` (y)
+            a2 reported 3 tokens
+            a2 leaves for `done`: "did it"
+            a2 ended
+              `build/b/work` done, workflow complete
+              the workflow in `build/b` ended
+              g1 waits at `build` for an answer: whose work does `build` take? `none` takes nobody's
+            g1 answered "b" by ann
+              `build/b` wins, as ann says
+              the work of `build/b` is being merged
+            merging 0 files of folder 2
+            the work in folder 2 is merged
+              `build/a` lost, and its work is kept in tree 000000000000
+              race `build` ended
+              `build` left for `ship`
+              phase `ship` entered
+              a3 started at `ship` (scripted)
+            a3 leaves for `done`: "did it"
+            a3 ended
+              `ship` done, workflow complete
+              the workflow ended
+              run done
+            work folder 1 removed
+            work folder 2 removed
+        "#]],
     );
     assert_eq!(world.state.status(), Status::Done);
     assert_eq!(merged(&world), ["b"]);
@@ -183,6 +184,41 @@ fn a_person_is_asked_if_commands_pass_for_none() {
     let world = World::started(&by_commands(), &script).play();
     assert_eq!(decided(&world), [(Some("a".to_owned()), RaceJudge::Person("ann".to_owned()))]);
     assert_eq!(world.state.status(), Status::Done, "{}", world.told());
+}
+
+/// What keeps the commands from judging one racer says nothing of the others.
+#[test]
+fn commands_that_do_not_come_to_an_end_leave_the_race_to_the_next_one() {
+    for broken in ["timeout", "crash x"] {
+        let script = format!("{BOTH}\nbuild/a/judge: {broken}");
+        let world = World::started(&by_commands(), &script).play();
+        assert_eq!(world.state.status(), Status::Done, "{broken}: {}", world.told());
+        assert_eq!(decided(&world), [(Some("b".to_owned()), RaceJudge::Commands)]);
+        let told = world.told();
+        assert!(told.contains("the judge did not finish, and so it does not pass"), "{told}");
+    }
+}
+
+/// By these words a person chooses: they are not cut like a quotation.
+#[test]
+fn what_racers_say_is_shown_to_whoever_chooses() {
+    let mut world = turns(&by_person(), BOTH);
+    until(&mut world, |state| state.live.len() == 2);
+    let summary = "word ".repeat(100);
+    let leaves = Signal::Leave {
+        target: Some("done".into()),
+        outcome: None,
+        summary: summary.clone(),
+        task: None,
+        issues: Issues::default(),
+    };
+    world.step(&signal(AttemptId(1), "long", leaves));
+    until(&mut world, is_asked);
+    let gate = world.state.open_gates().next().unwrap().opened.clone();
+    assert_eq!(gate.about, "whose work does `build` take? `none` takes nobody's");
+    assert!(gate.context.contains(&format!(" says: {}", summary.trim())), "{}", gate.context);
+    let view = chronicle_core::view::run(&world.state, true).unwrap();
+    assert!(view.line.ends_with("2 of 2 workers finished"), "{}", view.line);
 }
 
 #[test]

@@ -34,14 +34,16 @@ pub(crate) fn of_pools() -> impl Strategy<Value = Event> {
         ]
     };
     prop_oneof![
-        name().prop_map(|place| Event::PoolEntered { place: Place::new(place) }),
+        (name(), any::<bool>())
+            .prop_map(|(place, race)| Event::PoolEntered { place: Place::new(place), race }),
         (at(), text()).prop_map(move |((place, _, version), said)| {
             let from = match version % 3 {
                 0 => PlanOrigin::Workflow,
                 1 => PlanOrigin::Worker,
                 _ => PlanOrigin::File(said.clone()),
             };
-            Event::PoolPlanned(PoolPlanned { place, version, steps: items(&said), from })
+            let race = version % 2 == 0;
+            Event::PoolPlanned(PoolPlanned { place, version, steps: items(&said), from, race })
         }),
         (name(), text())
             .prop_map(|(place, why)| Event::StepsUnread { place: Place::new(place), why }),
@@ -95,6 +97,7 @@ fn of_ends() -> impl Strategy<Value = Event> {
         }),
         (name(), name(), text()).prop_map(|(place, outcome, summary)| Event::PoolEnded {
             place: Place::new(place),
+            race: outcome.len() % 2 == 0,
             outcome: Outcome::new(outcome),
             summary,
         }),

@@ -442,3 +442,31 @@ fn dashes_are_never_drawn_over_dashes_nor_through_boxes() {
         }
     }
 }
+
+#[test]
+fn pools_and_races_say_what_they_work_on_and_who_judges() {
+    let text = "
+name: P
+phases:
+  a: {run: pool, steps: [{id: s}, {id: t}], next: [b]}
+  b: {run: pool, slots: 1, steps_from: plan.json, workflow: inner, next: [c]}
+  c: {run: race, workers: [x, y], judge: pick, next: [d]}
+  d: {run: race, workers: [x, y], judge: {commands: [make test]}, next: [e]}
+  e: {run: race, workers: [x, y], next: [done]}
+  pick: {}
+";
+    let drawn = graph_with(text, &[("inner", "phases: {look: {}}")]);
+    let said: Vec<String> =
+        drawn.nodes.iter().map(|node| format!("{}: {}", node.id, node.lines.join(" | "))).collect();
+    expect![[r#"
+        : 
+        a: pool, 3 slots: 2 steps
+        b: pool, 1 slot: steps from plan.json | each step: workflow inner
+        c: race of 2: x, y | judged by pick
+        d: race of 2: x, y | judged by $ make test
+        e: race of 2: x, y | judged by a person
+        pick: 
+        done: "#]]
+    .assert_eq(&said.join("\n"));
+    assert!(drawn.nodes.iter().any(|node| node.id == "pick" && node.is_reached));
+}

@@ -180,4 +180,18 @@ phases:
     let judge = rehearsal.scenes.iter().find(|scene| scene.place.as_str() == "build/pick").unwrap();
     let handover = judge.handover.clone().unwrap();
     assert!(handover.contains("`a`: x") && handover.contains("outcome: \"a\""), "{handover}");
+    let scene =
+        |place: &str| rehearsal.scenes.iter().find(|scene| scene.place.as_str() == place).unwrap();
+    // The question is the race's own, and comes behind its last worker.
+    assert_eq!(scene("ask/b/work").asks.len(), 1, "{}", told(&rehearsal));
+    assert!(scene("ask/b/work").asks[0].starts_with("whose work does `ask` take?"));
+    assert_eq!(scene("last/a/judge").commands, ["t"]);
+    // Where a step leads is for the pool to say.
+    let ways = |place: &str| {
+        let ways = scene(place).ways.iter();
+        ways.map(|(_, target)| target.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ways("build/a/work"), ["steps"]);
+    assert_eq!(ways("build/pick"), ["steps"]);
+    assert_eq!(ways("steps/one/work"), ["last"]);
 }

@@ -352,7 +352,9 @@ impl World for Processes {
     fn reconcile(&mut self, state: &State, due: &[Effect]) -> Vec<Input> {
         // Handles of attempts that have ended are dropped before new ones are started.
         self.running.retain(|id, _| state.live.contains(id));
-        self.rooms.keep(|id| state.live.contains(&id));
+        // Whoever waits for a person lets others begin meanwhile.
+        let rests = |id| state.attempt(id).is_some_and(|attempt| state.is_asking(attempt));
+        self.rooms.keep(|id| state.live.contains(&id), rests);
         for (id, running) in &self.running {
             if let (Running::Agent(agent), Some(attempt)) = (running, state.attempt(*id)) {
                 // Time that an agent spends waiting for a person counts neither as work nor as silence.

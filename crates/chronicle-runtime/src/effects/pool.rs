@@ -212,8 +212,10 @@ impl PoolJob {
     fn read(&self, place: &Place, file: &str) -> Report {
         let folder = self.folder.path_of(FolderId::Project).map_err(|error| error.to_string());
         let steps = folder.and_then(|folder| steps_in(&folder, file)).and_then(|bytes| {
-            let value: serde_json::Value = serde_json::from_slice(&bytes)
-                .map_err(|error| format!("it is not JSON: {error}"))?;
+            // Some editors and shells begin a file with a mark of its encoding.
+            let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+            let value: serde_json::Value =
+                serde_json::from_slice(text).map_err(|error| format!("it is not JSON: {error}"))?;
             steps_from_json(&value).map_err(|problems| problems.join("; "))
         });
         let place = place.clone();

@@ -37,7 +37,7 @@ struct RoomState {
 struct RoomBoard {
     waiting: Vec<Waiting>,
     /// Room of those who work, or are about to.
-    held: BTreeMap<AttemptId, Room>,
+    held: BTreeMap<AttemptId, Held>,
     /// Those of them who waited: that they begin is reported by whoever looked for them, after all that was reported of their wait.
     given: BTreeSet<AttemptId>,
     /// What others see of who waits, by the names of limits.
@@ -48,6 +48,21 @@ struct RoomBoard {
     is_news: bool,
     has_thread: bool,
     is_over: bool,
+}
+
+/// Somebody who has begun, or is about to.
+struct Held {
+    bounds: Vec<Bound>,
+    /// `None` while it waits for a person, and from then on until there is room again: it goes on without.
+    room: Option<Room>,
+    /// True while it waits for a person.
+    rests: bool,
+}
+
+impl Held {
+    fn new(bounds: Vec<Bound>, room: Room) -> Self {
+        Self { bounds, room: Some(room), rests: false }
+    }
 }
 
 struct Waiting {
@@ -95,7 +110,7 @@ impl Rooms {
             Some(bound) => bound,
             None => match room::take(&room::folder()?, &bounds)? {
                 Ok(room) => {
-                    board.held.insert(attempt, room);
+                    board.held.insert(attempt, Held::new(bounds, room));
                     return Ok(Standing::Has);
                 }
                 Err(lacks) => lacks,
@@ -115,13 +130,30 @@ impl Rooms {
         Ok(Standing::Waits(limit))
     }
 
-    /// Gives back the room of all others, and lets none of them wait any longer.
-    pub(super) fn keep(&self, is_live: impl Fn(AttemptId) -> bool) {
+    /// Gives back the room of all others, and of those who wait for a person: without an answer they would keep everybody from working,
+    /// also whoever the person waits for. Lets none of the others wait any longer.
+    pub(super) fn keep(
+        &self,
+        is_live: impl Fn(AttemptId) -> bool,
+        rests: impl Fn(AttemptId) -> bool,
+    ) {
         let mut board = self.shared.lock();
-        let held = board.held.len();
+        let before = board.rooms();
         board.held.retain(|attempt, _| is_live(*attempt));
         board.given.retain(|attempt| is_live(*attempt));
-        if board.held.len() < held {
+        let (mut gave, mut is_back) = (board.rooms() < before, false);
+        for (attempt, held) in &mut board.held {
+            let rested = std::mem::replace(&mut held.rests, rests(*attempt));
+            if held.rests {
+                gave |= held.room.take().is_some();
+            } else {
+                is_back |= rested;
+            }
+        }
+        if gave || is_back {
+            board.take_again();
+        }
+        if gave {
             board.free();
             board.is_news = true;
         }
@@ -135,7 +167,15 @@ impl Rooms {
 
     /// It does not begin any more.
     pub(super) fn forget(&self, attempt: AttemptId) {
-        self.keep(|it| it != attempt);
+        let mut board = self.shared.lock();
+        board.given.remove(&attempt);
+        if board.held.remove(&attempt).is_some_and(|held| held.room.is_some()) {
+            board.take_again();
+            board.free();
+        }
+        board.waiting.retain(|it| it.attempt != attempt);
+        board.is_news = true;
+        self.shared.changed.notify_one();
     }
 }
 
@@ -193,6 +233,25 @@ impl RoomBoard {
         self.yields(bounds)
     }
 
+    /// How many have room.
+    fn rooms(&self) -> usize {
+        self.held.values().filter(|held| held.room.is_some()).count()
+    }
+
+    /// Room for those who go on after an answer, before anybody else begins. Where there is none they go on beyond the limit: an agent that
+    /// has begun cannot be halted in the middle of its turn.
+    fn take_again(&mut self) {
+        let lack = self.held.values_mut().filter(|held| !held.rests && held.room.is_none());
+        for held in lack {
+            // Where it cannot be looked at, it is looked at again with the next room.
+            if let Ok(Ok(room)) =
+                room::folder().and_then(|folder| room::take(&folder, &held.bounds))
+            {
+                held.room = Some(room);
+            }
+        }
+    }
+
     /// Room was given back. A time that has not passed stays: a run whose attempts end all the time would never look for itself.
     fn free(&mut self) {
         let is_over = |freed: Instant| self.waiting.is_empty() && freed.elapsed() >= YIELD;
@@ -221,11 +280,12 @@ impl RoomBoard {
     /// Takes room for whoever waits, the first first. What is to be reported of it.
     fn look(&mut self) -> Vec<Input> {
         let (mut reports, mut full) = (Vec::new(), Vec::new());
+        self.take_again();
         for mut waiting in std::mem::take(&mut self.waiting) {
             let attempt = waiting.attempt;
             match self.look_for(&waiting, &mut full) {
                 Ok(Ok(room)) => {
-                    self.held.insert(attempt, room);
+                    self.held.insert(attempt, Held::new(waiting.bounds, room));
                     self.given.insert(attempt);
                     reports.push(about(attempt, AttemptReport::RoomTaken));
                     continue;

@@ -225,18 +225,18 @@ fn needs_git_with_something_in_the_way_all_stays_as_it_was() {
 }
 
 /// An edit that comes while the files are written.
-fn edits_in_the_middle(merge: &Merge) -> Option<Act> {
+fn edits_in_the_middle(merge: &Merge) -> Act {
     let root = merge.yard.root.clone();
     // Some files have been brought by then; this one comes late.
     let act = move || fs::write(root.join("tool"), "by a person\n").unwrap();
-    Some((Point::InMergeWrite, 4, Box::new(act)))
+    (Point::InMergeWrite, 4, Box::new(act))
 }
 
 #[test]
 fn needs_git_what_was_brought_before_an_edit_in_the_middle_is_taken_back() {
     let merge = Merge::of_all_kinds();
     let before = everything(&merge.yard.root);
-    let act = edits_in_the_middle(&merge);
+    let act = Some(edits_in_the_middle(&merge));
     let written = with_fate(None, act, || merge.write()).unwrap();
     assert_eq!((written.files, written.late.as_slice()), (0, &["tool".to_owned()][..]));
     assert_eq!(merge.yard.read("tool"), "by a person\n");
@@ -255,7 +255,7 @@ fn needs_git_a_death_while_it_is_taken_back_loses_nothing() {
     for point in POINTS {
         for nth in 1..=16 {
             let merge = Merge::of_all_kinds();
-            let act = edits_in_the_middle(&merge);
+            let act = Some(edits_in_the_middle(&merge));
             if with_fate(Some((point, nth)), act, || merge.write()).is_some() {
                 break;
             }

@@ -32,10 +32,12 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
 fn context(gate: &GateRow) -> Vec<String> {
     let is_choice =
         gate.kind == GateKind::Conflict || gate.closed && gate.kind == GateKind::Question;
-    let parts: Vec<&str> =
-        if is_choice { gate.context.lines().collect() } else { vec![&gate.context] };
-    let told = parts.into_iter().map(|part| words::about(gate.kind, part));
-    told.filter(|text| !text.is_empty()).collect()
+    let told: Vec<String> = if is_choice {
+        gate.context.lines().map(words::whole).collect()
+    } else {
+        vec![words::about(gate.kind, &gate.context)]
+    };
+    told.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
 /// The whole call: what is said yes to must be seen, in as many lines as it has.

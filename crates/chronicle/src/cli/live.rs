@@ -8,7 +8,7 @@ use chronicle_core::definition::settings::Settings;
 use chronicle_core::event::Event;
 use chronicle_core::event::input::{Answer, Command};
 use chronicle_core::state::{Standing, Status};
-use chronicle_core::view::{RunView, TimelineEntry};
+use chronicle_core::view::{AttemptRow, RunView, TimelineEntry};
 use chronicle_core::words;
 use chronicle_runtime::handle::agents::AGENT_PROGRAMS;
 use chronicle_runtime::handle::{
@@ -333,7 +333,9 @@ impl Screen {
             },
         ];
         if pool.is_some() {
-            parts.push(format!("{} at work", view.working.len()));
+            // Who waits for an answer or for room does not work.
+            let works = |row: &&AttemptRow| !row.asks && row.room.is_none();
+            parts.push(format!("{} at work", view.working.iter().filter(works).count()));
         }
         let activity = working.and_then(|row| driven.activity(row.attempt));
         let activity = activity.filter(|_| pool.is_none());

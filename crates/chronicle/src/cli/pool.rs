@@ -53,13 +53,11 @@ fn pool_lines(paint: Paint, pool: &PoolRow) -> Vec<String> {
     let done = count(Group::Done);
     let (busy, asking, failed) = (count(Group::Busy), count(Group::Asking), count(Group::Failed));
     // As the view says it where no supervisor is.
-    let is_stopped = of(Group::Busy).any(|step| step.state == "stopped");
+    let rests = ["stopped", "paused"];
+    let rests = rests.into_iter().find(|word| of(Group::Busy).any(|step| step.state == *word));
     let verb = if asking == 1 { "needs" } else { "need" };
     let mut said = vec![format!("{done} of {} done", pool.steps.len())];
-    said.extend(some(
-        busy,
-        format!("{busy} {}", if is_stopped { "stopped" } else { "in progress" }),
-    ));
+    said.extend(some(busy, format!("{busy} {}", rests.unwrap_or("in progress"))));
     said.extend(some(asking, paint.ink(Ink::Busy, &format!("{asking} {verb} you"))));
     said.extend(some(failed, paint.ink(Ink::Bad, &format!("{failed} not done"))));
     let slots = if pool.slots == 1 { "1 slot".to_owned() } else { format!("{} slots", pool.slots) };
@@ -177,7 +175,8 @@ fn folder_lines(paint: Paint, view: &RunView) -> Vec<String> {
         let mut steps = view.pools.iter().filter(|pool| !pool.left).flat_map(|pool| &pool.steps);
         steps.any(|step| step.place == *place && step.done)
     };
-    let is_plain = |row: &FolderRow| row.unrecorded.is_empty() && row.state == "in use";
+    let is_there = |row: &FolderRow| ["in use", "nobody works there"].contains(&row.state.as_str());
+    let is_plain = |row: &FolderRow| row.unrecorded.is_empty() && is_there(row);
     let wanted: Vec<&FolderRow> =
         view.folders.iter().filter(|row| !(is_plain(row) && is_done(&row.place))).collect();
     let Some(first) = wanted.first() else { return Vec::new() };

@@ -114,3 +114,27 @@ fn an_error_is_the_last_line_of_standard_error() {
     assert_eq!(last["error"]["problems"][0]["code"], "unknown-field");
     assert_eq!(last["error"]["problems"][0]["line"], 1);
 }
+
+#[test]
+fn needs_git_rows_of_pools_and_folders_are_described() {
+    let workflow = "
+name: Race
+phases:
+  build: {run: race, workers: [{id: a}, {id: b}], next: [done]}
+";
+    let script = "work: [{write: {path: a.txt, text: x}}, {complete: {summary: worked}}]";
+    let session = Session::with(workflow, script);
+    session.shell("git init -q").exits(0);
+    session.run().exits(4);
+    let view = session.json(&["status"]);
+    let section = section("A run");
+    let (pool, folder) = (&view["pools"][0], &view["folders"][0]);
+    for row in [pool, &pool["race"], &pool["steps"][0], folder] {
+        let fields = row.as_object().unwrap_or_else(|| panic!("{view}"));
+        for field in fields.keys() {
+            assert!(section.contains(&format!("`{field}`")), "`{field}` is not described");
+        }
+    }
+    // Nobody works in the folder of one that has finished.
+    assert_eq!(folder["state"], "nobody works there");
+}

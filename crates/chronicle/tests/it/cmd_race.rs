@@ -112,3 +112,22 @@ fn needs_git_a_phase_chooses_after_a_kill() {
     session.assert_whole();
     session.assert_nothing_lives();
 }
+
+/// What Chronicle merges itself is no edit of anybody. What a person edits meanwhile is.
+#[test]
+fn needs_git_a_merge_is_not_told_as_somebody_elses_change() {
+    let pick = "build/pick: [{complete: {outcome: two, summary: it has more}}]\nship: [{complete: {summary: shipped}}]\n";
+    let session = repository("judge: pick, ", &format!("{WORK}{pick}"));
+    let main = workflow("judge: pick, ")
+        .replace("other.yaml'}], next: [done]", "other.yaml'}], next: [ship]");
+    session.write(
+        ".chronicle/workflows/main.yaml",
+        main + "  - {id: ship, instructions: ship it, next: [done]}\n",
+    );
+    session.run().exits(0);
+    assert_eq!(session.read("more.txt"), "more");
+    let log = session.chronicle(&["log"]).exits(0).stdout;
+    assert!(log.contains("race `build` entered"), "{log}");
+    assert!(!log.contains("meanwhile changed"), "{log}");
+    session.assert_whole();
+}

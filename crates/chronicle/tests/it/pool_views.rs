@@ -60,34 +60,34 @@ fn needs_git_status_has_a_row_for_each_step() {
         &session,
         &["status"],
         &expect![[r#"
-        <run>  waiting  Main: the task
+            <run>  waiting  Main: the task
 
-          build [●]
+              build [●]
 
-          ● build
+              ● build
 
-          build: 1 of 4 done, 1 needs you, 1 not done (1 slot)
-            ? build/asks               waits, needs you (g1), <duration>
-            ✗ build/fails              failed, <duration>
-              there is no such table
-            · waiting: after
-            ✓ done: schema
+              build: 1 of 4 done, 1 needs you, 1 not done (1 slot)
+                ? build/asks               waits for an answer, needs you (g1), <duration>
+                ✗ build/fails              failed, <duration>
+                  there is no such table
+                · waiting: after
+                ✓ done: schema
 
-          work folders in <folder>/home/.local/state/chronicle/work/<run>:
-            w2/project build/asks, in use
-            w3/project build/fails, in use
-            and 1 more: `chronicle status <run> --json` has them all
+              work folders in <folder>/home/.local/state/chronicle/work/<run>:
+                w2/project build/asks, nobody works there
+                w3/project build/fails, nobody works there
+                and 1 more: `chronicle status <run> --json` has them all
 
-          3 attempts, 5,200 tokens, cost unknown, <duration> of work
-          guards: <number> rules (<number> built in)
+              3 attempts, 5,200 tokens, cost unknown, <duration> of work
+              guards: <number> rules (<number> built in)
 
-          needs you g1 at `build/asks/work`: Which one?
-              nothing more is known
-              1  x
-              2  y
+              needs you g1 at `build/asks/work`: Which one?
+                  nothing more is known
+                  1  x
+                  2  y
 
-          Next: chronicle answer <run> g1 1  (or: any text; 1 = x, 2 = y)
-    "#]],
+              Next: chronicle answer <run> g1 1  (or: any text; 1 = x, 2 = y)
+        "#]],
     );
 }
 
@@ -209,14 +209,14 @@ fn needs_git_commands_take_steps_by_their_place() {
         $ note <run> --place build/asks mind x -> 0
         Run <run>: n2 waits for the next worker at `build/asks/work`.
         Next: chronicle answer <run> g1 1  (or: any text; 1 = x, 2 = y)
-        $ note <run> --place build/after mind x -> 2
-        Error: nobody is inside of `build/after` (waits for other steps): a note is for a step that is worked on
-        Hint: chronicle status <run> shows what it waits for
+        $ note <run> --place build/after mind x -> 0
+        Run <run>: n3 waits for the next worker at `build/after`.
+        Next: chronicle answer <run> g1 1  (or: any text; 1 = x, 2 = y)
         $ note <run> --place build/typo mind x -> 2
         Error: there is no step `build/typo`; there are `build/schema`, `build/asks`, `build/fails`, `build/after`
         Hint: chronicle status <run> shows what it waits for
         $ go <run> build/asks -> 2
-        Error: `build/asks` is a step: `retry build/asks` begins it again, `skip build/asks` counts it as done, and `cancel build/asks` gives it up
+        Error: `build/asks` is a step: `retry build/asks` begins it again, `skip build/asks` counts it as done without its work, and `cancel build/asks` gives it up
         Hint: chronicle status <run> shows what it waits for
         $ go <run> build/after/work -> 2
         Error: nobody is inside of `build/after` (waits for other steps)
@@ -267,7 +267,7 @@ fn needs_git_commands_take_steps_by_their_place() {
         Run <run>: answered g1 at `build/asks/work`.
         Next: chronicle resume <run>
         $ skip <run> build/fails -> 0
-        Run <run>: `build/fails` is skipped.
+        Run <run>: `build/fails` is skipped: it counts as done, and its work is not merged.
         Next: chronicle resume <run>
         $ cancel <run> build/after -> 0
         Run <run>: `build/after` is given up.

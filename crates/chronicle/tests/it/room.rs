@@ -141,6 +141,63 @@ fn needs_git_steps_of_a_pool_wait_for_room_and_all_are_done() {
     }
 }
 
+const TWO: &str = "name: Main
+phases:
+  - {id: build, run: pool, slots: 2, instructions: do it, steps: [{id: a}, {id: b}]}
+";
+const TWO_SCRIPT: &str = "
+build/a/work:
+  - workflow_ask: {question: 'Which colour?', options: [red, blue]}
+  - write: {path: a, text: a}
+  - complete: {summary: made a}
+build/b/work: [{write: {path: b, text: b}}, {complete: {summary: made b}}]
+";
+
+/// Nobody is there who would answer: held, its room would keep the run from ever coming to an end.
+#[test]
+fn needs_git_who_waits_for_a_person_lets_others_work() {
+    for settings in ["\n[machine]\nagents = 1\n", "\n[agents.scripted]\nat_once = 1\n"] {
+        let session = Session::with(TWO, TWO_SCRIPT);
+        session.shell("git init -q && git add -A").exits(0);
+        limited(&session, settings);
+        session.run().exits(4).talks("Which colour?");
+        assert_eq!(session.read("b"), "b");
+        assert!(!session.has("a"));
+        session.chronicle(&["answer", "red"]).exits(0);
+        session.chronicle(&["resume"]).exits(0);
+        assert_eq!(session.read("a"), "a");
+        session.assert_whole();
+    }
+}
+
+/// Answered while another one works in its room, it goes on beside that one.
+#[test]
+fn needs_git_who_was_answered_goes_on_beyond_the_limit() {
+    let script = TWO_SCRIPT.replace(
+        "build/b/work: [",
+        "build/b/work: [{touch: {file: b-works}}, {wait_for: {file: go}}, ",
+    );
+    let session = Session::with(TWO, &script);
+    session.shell("git init -q && git add -A").exits(0);
+    limited(&session, "\n[machine]\nagents = 1\n");
+    let run = session.spawn_run();
+    let mut folder = PathBuf::new();
+    until("the second step works", || {
+        let Some(view) = status(&session) else { return false };
+        let folders = view["folders"].as_array().cloned().unwrap_or_default();
+        let of_b = folders.iter().find(|it| it["place"] == "build/b");
+        folder = of_b.and_then(|it| it["path"].as_str()).map(PathBuf::from).unwrap_or_default();
+        folder.join("b-works").exists()
+    });
+    session.chronicle(&["answer", "red"]).exits(0);
+    until("the first one goes on", || session.has("a"));
+    assert!(!session.has("b"));
+    fs::write(folder.join("go"), "").unwrap();
+    run.wait().exits(0);
+    assert_eq!(session.read("b"), "b");
+    session.assert_whole();
+}
+
 #[test]
 fn a_run_waits_for_another_and_goes_on_when_that_is_killed() {
     let session = Session::with(ONE, HELD);

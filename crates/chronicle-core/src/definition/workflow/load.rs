@@ -8,6 +8,7 @@ use super::check::{NOT_SUPPORTED_YET, Places};
 use super::draft::{Named, Span};
 use super::expand;
 use super::model::{Phase, PhaseKind, Workflow};
+use super::nested;
 use super::people::{self, KnownPersonas};
 use super::problem::{Finding, Problem, Problems, Severity, place, quoted};
 use super::suggest::closest;
@@ -65,7 +66,7 @@ impl Loaded {
         place(finding, &self.sources)
     }
 
-    fn span(&self, at: &FieldAt<'_>) -> Span {
+    pub(super) fn span(&self, at: &FieldAt<'_>) -> Span {
         let places = self.places.iter().find(|places| places.key == at.workflow);
         let span = places.and_then(|places| places.find(at.phase, at.field));
         span.unwrap_or(Span { source: 0, start: 0, end: 0 })
@@ -173,6 +174,7 @@ pub fn assemble(
     tell_broken(&calls, broken, &mut problems);
     find_cycles(&main.key, &calls, &mut problems);
     tell_taken(&loaded, &mut problems);
+    nested::tell_nested(&loaded, &mut problems);
     loaded.problems = problems.finish(&loaded.sources);
     // Last, since it changes phases: problems were found in what the person wrote.
     verify_inside(&mut loaded.workflows);

@@ -26,6 +26,7 @@ mod from_phased;
 mod from_template;
 mod load;
 mod model;
+mod nested;
 mod offline;
 mod people;
 mod pool;

@@ -329,8 +329,16 @@ fn unfit_more(name: &str) -> Option<String> {
     if name.contains(is_deceptive) {
         return Some(format!("has the field {said}, which {NOT_PLAIN}"));
     }
+    if is_odd(name) {
+        return Some(format!("has the field {said}, which is no plain name: is a sign left over?"));
+    }
     let meant = nearly(name)?;
     Some(format!("has no field {said}: did you mean {}?", quoted(meant)))
+}
+
+/// True for a name with signs that belong to the format of a file: it was probably not meant so.
+pub(super) fn is_odd(name: &str) -> bool {
+    name.trim().is_empty() || name.contains(|sign: char| "'\"`{}[]()<>,:;#&*!|%@=\\".contains(sign))
 }
 
 /// The field of a step that a name is nearly.

@@ -196,7 +196,12 @@ pub(in crate::engine) fn skip(
     };
     emit_answer(scratch, by, gate, GateAnswer::Skip, note);
     match skipped {
-        Skipped::Phase(place) => Answer::Accepted(format!("`{place}` is skipped")),
+        Skipped::Phase(place) => Answer::Accepted(match step_around(scratch.state(), &place) {
+            Some(step) => format!(
+                "`{place}` is skipped, and what was done there so far is merged with the rest of `{step}`"
+            ),
+            None => format!("`{place}` is skipped"),
+        }),
         Skipped::Wanted(persona) => Answer::Accepted(format!("the help of `{persona}` is skipped")),
         Skipped::Help(place, persona) => {
             let text = format!("the help of `{persona}` is skipped");
@@ -210,6 +215,12 @@ pub(in crate::engine) fn skip(
             Answer::Accepted(text)
         }
     }
+}
+
+/// The step that a phase is inside of.
+fn step_around(state: &State, place: &Place) -> Option<Place> {
+    let (pool, _, step) = state.step_at(&place.frame())?;
+    Some(pool.of_step(&step.id))
 }
 
 enum Skipped {

@@ -6,7 +6,7 @@ use crate::base::ids::{FramePath, HUMAN_INTERVENTION, Place};
 use crate::base::limits::{NOTE_MAX, NOTES_MAX};
 use crate::event::Event;
 use crate::event::input::{Answer, By};
-use crate::state::{Attempt, Frame, State};
+use crate::state::{Attempt, Frame, State, StepStage};
 use crate::words;
 
 pub(in crate::engine) fn note(
@@ -24,8 +24,13 @@ pub(in crate::engine) fn note(
         Err(why) => return Answer::Refused(why),
     };
     let note = state.next_note();
+    let is_to_begin = is_to_begin(state, &place);
     let works = |attempt: &&Attempt| attempt.intent.place.frame() == place.frame();
-    let attempt = state.live_attempts().find(works).map(|attempt| attempt.intent.attempt);
+    let attempt = state
+        .live_attempts()
+        .filter(|_| !is_to_begin)
+        .find(works)
+        .map(|attempt| attempt.intent.attempt);
     // Whether that attempt still lives is not known here: its supervisor may be dead.
     let answer = Answer::Accepted(match attempt {
         Some(attempt) => format!("{note} is for {attempt}, or for the next worker, at `{place}`"),
@@ -51,13 +56,29 @@ fn room(state: &State, place: Option<&Place>, text: &str) -> Result<Place, Strin
             "the note has {length} bytes, {NOTE_MAX} fit: put the rest into a file and name that"
         ));
     }
+    if let Some(place) = place.filter(|place| is_to_begin(state, place)) {
+        let waiting = state.step_called(place).map_or(0, |(.., step)| step.notes.len());
+        return full(place, waiting).map(|()| place.clone());
+    }
     let frame = frame(state, place)?;
     // Bounded, because every waiting note is part of the next handover.
     let waiting = frame.notes.iter().filter(|note| note.told.is_none()).count();
+    full(&frame.place(), waiting).map(|()| frame.place())
+}
+
+fn full(place: &Place, waiting: usize) -> Result<(), String> {
     if waiting >= NOTES_MAX {
-        return Err(format!("{NOTES_MAX} notes wait at `{}` already", frame.place()));
+        return Err(format!("{NOTES_MAX} notes wait at `{place}` already"));
     }
-    Ok(frame.place())
+    Ok(())
+}
+
+/// True for a step in which nobody is yet, or nobody any more before its merge: whoever works there next is told.
+fn is_to_begin(state: &State, place: &Place) -> bool {
+    let Some((at, _, step)) = state.step_called(place) else { return false };
+    let path = at.step_frame(&step.id);
+    let is_open = state.frames.keys().any(|frame| frame.is_within(&path));
+    !is_open && matches!(step.stage, StepStage::Pending | StepStage::Making)
 }
 
 /// The innermost frame of the run, or the frame of the place that was named.
@@ -68,7 +89,7 @@ fn frame<'a>(state: &'a State, place: Option<&Place>) -> Result<&'a Frame, Strin
         let mut inside = state.frames.values().filter(|frame| frame.path.is_within(&path));
         return inside.next_back().ok_or_else(|| {
             let nobody = words::nobody_inside(&at.of_step(&step.id), pool, step);
-            format!("{nobody}: a note is for a step that is worked on")
+            format!("{nobody}: a note is for a step that works or is to begin")
         });
     }
     if place.is_none() {

@@ -54,7 +54,7 @@ pub(super) fn no_phase(state: &State, place: &Place) -> Option<String> {
     if let Some((.., step)) = state.step_called(place) {
         let began = if step.has_begun() { "begins it again" } else { "is for one that has begun" };
         return Some(format!(
-            "`{place}` is a step: `retry {place}` {began}, `skip {place}` counts it as done, and `cancel {place}` gives it up"
+            "`{place}` is a step: `retry {place}` {began}, `skip {place}` counts it as done without its work, and `cancel {place}` gives it up"
         ));
     }
     let frame = place.frame();
@@ -86,9 +86,10 @@ fn ask(scratch: &mut Scratch<'_>, by: &By, named_as: &Place, how: StepEnd, note:
         return over;
     }
     let state = scratch.state();
-    let Some((place, _, step)) = state.step_called(named_as) else {
+    let Some((place, pool, step)) = state.step_called(named_as) else {
         return Answer::Refused(no_step(state, named_as));
     };
+    let is_race = pool.race.is_some();
     if let Some(why) = refusal(named_as, step, how).or_else(|| too_late(state, place, step)) {
         return Answer::Refused(why);
     }
@@ -110,7 +111,8 @@ fn ask(scratch: &mut Scratch<'_>, by: &By, named_as: &Place, how: StepEnd, note:
     scratch.emit(Event::StepAsked(StepAsked { place, step: id, how, who, note }));
     let said = match how {
         StepEnd::Again => "begins again",
-        StepEnd::Skipped => "is skipped",
+        StepEnd::Skipped if is_race => "is skipped: it is out of the race",
+        StepEnd::Skipped => "is skipped: it counts as done, and its work is not merged",
         StepEnd::Dropped | StepEnd::Failed | StepEnd::Done | StepEnd::Lost => "is given up",
     };
     Answer::Accepted(format!("`{named_as}` {said}"))

@@ -48,7 +48,7 @@ impl Here<'_> {
 
     /// The workflow of the phase that resolves conflicts, unless it has failed to, or has done so again and again.
     pub(super) fn resolver(&self, step: &PoolStep, merging: &Merging) -> Option<String> {
-        let may_try = !merging.is_tried && step.resolved <= self.phase.limits.loops.max;
+        let may_try = !merging.is_tried && step.resolved < self.phase.limits.loops.max;
         let to = self.phase.on.get(&Outcome::from("conflict")).filter(|_| may_try)?;
         let key = derived_key(&self.frame.workflow, to, None);
         self.state.workflow(&key).map(|workflow| workflow.key.clone())

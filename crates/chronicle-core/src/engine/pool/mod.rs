@@ -14,7 +14,7 @@ use super::follow::moves;
 use super::gate::{intervene, opened};
 use super::{budget, sent};
 use crate::base::ids::{COMPLETE, FolderId, FramePath, GateId, Outcome, Place, StepId};
-use crate::definition::workflow::{Phase, SETUP};
+use crate::definition::workflow::{Phase, PhaseKind, SETUP};
 use crate::event::pool::{PlanOrigin, PoolPlanned, SlotFreed, SlotTaken, StepEnd, StepSettled};
 use crate::event::{Event, FrameEntered, GateKind, GateOpened};
 use crate::state::{
@@ -33,7 +33,9 @@ pub(super) fn begin(state: &State, frame: &Frame) -> Event {
     if state.step_at(&frame.path).is_some() {
         return intervene(state, frame, words::pool_in_pool(&frame.place()));
     }
-    Event::PoolEntered { place: frame.place() }
+    let place = frame.place();
+    let race = state.phase_at(&place).is_some_and(|phase| phase.run == PhaseKind::Race);
+    Event::PoolEntered { place, race }
 }
 
 /// A pool, where it is and what the workflow says of it.
@@ -81,7 +83,7 @@ impl Here<'_> {
             return Some(intervene(self.state, self.frame, words::no_plan(&self.place)));
         };
         let place = self.place.clone();
-        Some(Event::PoolPlanned(PoolPlanned { place, version, steps, from }))
+        Some(Event::PoolPlanned(PoolPlanned { place, version, steps, from, race: false }))
     }
 
     /// A step whose folder could not be made has failed, and so has one that was sent back too often; one that a person gave up ends
@@ -298,16 +300,16 @@ impl Here<'_> {
         if steps.iter().any(goes_on) {
             return None;
         }
-        let place = self.place.clone();
+        let (place, race) = (self.place.clone(), self.is_race());
         let is_won = self.pool.winner().is_some();
         if is_won || (!self.is_race() && steps.iter().all(|step| step.stage.is_done())) {
             let told = if is_won { words::race_done } else { words::pool_done };
             let (outcome, summary) = (Outcome::from(COMPLETE), told(self.pool));
-            return Some(Event::PoolEnded { place, outcome, summary });
+            return Some(Event::PoolEnded { place, outcome, summary, race });
         }
         let (gaps, summary) = (Outcome::from("gaps"), words::gaps(&self.place, self.pool));
         if self.phase.on.contains_key(&gaps) {
-            return Some(Event::PoolEnded { place, outcome: gaps, summary });
+            return Some(Event::PoolEnded { place, outcome: gaps, summary, race });
         }
         Some(intervene(self.state, self.frame, summary))
     }

@@ -28,7 +28,7 @@ impl Here<'_> {
             ..StepItem::default()
         });
         let (place, steps, from) = (self.place.clone(), steps.collect(), PlanOrigin::Workflow);
-        Event::PoolPlanned(PoolPlanned { place, version: 1, steps, from })
+        Event::PoolPlanned(PoolPlanned { place, version: 1, steps, from, race: true })
     }
 
     /// What comes between the work of the racers and the end of the race.
@@ -115,8 +115,8 @@ impl Here<'_> {
     }
 
     fn ask_person(&self) -> Event {
-        let about = words::race_asks(&self.place, self.phase, self.pool);
-        let context = words::racers(self.state, &self.place, self.pool);
+        let about = words::race_asks(&self.place);
+        let context = words::racers(self.state, &self.place, self.phase, self.pool);
         let racers = self.pool.finishers().map(|step| step.id.to_string());
         let options = racers.chain([NONE.to_owned()]).collect();
         let gate = opened(self.state, self.frame, GateKind::Question, about);

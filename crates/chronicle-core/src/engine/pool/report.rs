@@ -46,8 +46,8 @@ pub(in crate::engine) fn report(scratch: &mut Scratch<'_>, report: &Report) {
 /// is made again would only show that they did nothing.
 fn lost(scratch: &mut Scratch<'_>, folder: u32) {
     let state = scratch.state();
-    let Some(stage) = state.folder_stage(folder) else { return };
-    let is_made = *stage == FolderStage::Made;
+    let Some(at) = state.folder_stage(folder) else { return };
+    let is_made = *at == FolderStage::Made;
     let of = worked_in(folder);
     let after = state.trees.after.keys().map(|id| Moment::After(*id));
     let missed: Vec<Moment> = after.filter(|moment| state.folder_of(*moment) == of).collect();
@@ -72,7 +72,7 @@ fn read(state: &State, place: &Place, steps: &[StepItem]) -> Option<Event> {
         return Some(Event::StepsUnread { place: place.clone(), why });
     }
     let (place, steps, from) = (place.clone(), steps.to_vec(), PlanOrigin::File(file));
-    Some(Event::PoolPlanned(PoolPlanned { place, version: 1, steps, from }))
+    Some(Event::PoolPlanned(PoolPlanned { place, version: 1, steps, from, race: false }))
 }
 
 fn is_wanted(state: &State, folder: u32, at: &FolderStage) -> bool {

@@ -1,7 +1,7 @@
 //! What a rehearsal makes up for pools and races: folders that are there, merges without conflicts, and a choice.
 
 use crate::base::ids::{FolderId, Outcome, Place, TreeId};
-use crate::definition::workflow::StepItem;
+use crate::definition::workflow::{Phase, StepItem};
 use crate::event::GateOpened;
 use crate::event::input::Report;
 use crate::event::pool::{FolderMade, MergePlanned, MergeWritten};
@@ -55,6 +55,14 @@ pub(super) fn performed(state: &State) -> Option<Result<Report, String>> {
             | Action::Notify(_) => return None,
         }))
     })
+}
+
+/// The pool or the race whose step, commands or judge a frame of one phase is for.
+pub(super) fn around<'s>(state: &'s State, place: &Place) -> Option<&'s Phase> {
+    let frame = state.frames.get(&place.frame())?;
+    let workflow = state.workflow(&frame.workflow)?;
+    let at = frame.at.as_ref().filter(|_| workflow.phases.len() == 1)?;
+    state.pools.contains_key(at).then(|| state.phase_at(at)).flatten()
 }
 
 /// The answer to whose work is taken: the first one's.

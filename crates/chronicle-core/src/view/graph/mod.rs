@@ -19,7 +19,7 @@ pub use svg::svg;
 pub use text::{LineStyle, text};
 
 use crate::base::ids::{DONE, HUMAN_INTERVENTION, PhaseId};
-use crate::definition::workflow::{Phase, PhaseKind, Workflow};
+use crate::definition::workflow::{Judge, Phase, PhaseKind, Workflow};
 
 /// Most nodes of one picture; sub-workflows beyond that are named, not drawn.
 const NODES_MAX: usize = 600;
@@ -132,13 +132,25 @@ fn build(workflow: &Workflow, all: &[Workflow], depth: usize, room: &mut usize) 
         }
     }
     let edges = rows::join(&nodes, said);
-    let (nodes, edges) = rows::sort(nodes, edges);
+    let (mut nodes, edges) = rows::sort(nodes, edges);
+    // No edge leads to a phase that judges a race, and it works all the same.
+    let judges: Vec<&PhaseId> = workflow.phases.iter().filter_map(judge_of).collect();
+    for node in nodes.iter_mut().filter(|node| judges.iter().any(|id| id.as_str() == node.id)) {
+        node.is_reached = true;
+    }
     Graph {
         key: workflow.key.clone(),
         title: cells::one_line(&workflow.name),
         about: workflow.description.as_deref().map(cells::one_line).filter(|it| !it.is_empty()),
         nodes,
         edges,
+    }
+}
+
+fn judge_of(race: &Phase) -> Option<&PhaseId> {
+    match race.judge.as_ref()? {
+        Judge::Phase(judge) => Some(judge),
+        Judge::Commands(_) | Judge::Person => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Node, NodeKind, cells};
 use crate::base::ids::{DONE, HUMAN_INTERVENTION};
-use crate::definition::workflow::{Approval, Phase, PhaseKind, Workflow};
+use crate::definition::workflow::{Approval, Judge, Phase, PhaseKind, Workflow};
 
 /// Longest line of a node, in columns.
 const LINE_MAX: usize = 44;
@@ -56,6 +56,8 @@ pub(super) fn of_phase(phase: &Phase, workflow: &Workflow) -> Node {
 fn lines(phase: &Phase, workflow: &Workflow) -> Vec<String> {
     let said = [
         work(phase),
+        each_step(phase),
+        judge(phase),
         phase.persona.clone().filter(|_| works(phase)),
         agent(phase, workflow),
         many("else", &phase.fallback),
@@ -77,10 +79,40 @@ fn work(phase: &Phase) -> Option<String> {
         PhaseKind::Worker => None,
         PhaseKind::Inline => Some("in the host's session".to_owned()),
         PhaseKind::Command => many("$", &phase.commands),
-        PhaseKind::Pool => Some(format!("pool of {}: {inner}", phase.slots())),
+        PhaseKind::Pool => Some(pool(phase)),
         PhaseKind::Race => Some(race(phase)),
         PhaseKind::Workflow => Some(format!("workflow {inner}")),
         PhaseKind::Human => Some("done by a person".to_owned()),
+    }
+}
+
+/// How many work at once, and on what.
+fn pool(phase: &Phase) -> String {
+    let slots = match phase.slots() {
+        1 => "1 slot".to_owned(),
+        slots => format!("{slots} slots"),
+    };
+    let steps = match (phase.steps.len(), &phase.steps_from) {
+        (0, Some(file)) => format!("steps from {file}"),
+        (0, None) => "planned steps".to_owned(),
+        (1, _) => "1 step".to_owned(),
+        (count, _) => format!("{count} steps"),
+    };
+    format!("pool, {slots}: {steps}")
+}
+
+/// What each step of a pool walks, if it is more than one worker.
+fn each_step(phase: &Phase) -> Option<String> {
+    let key = phase.workflow.as_ref().filter(|_| phase.run == PhaseKind::Pool)?;
+    Some(format!("each step: workflow {key}"))
+}
+
+/// Who takes one of the results.
+fn judge(phase: &Phase) -> Option<String> {
+    match phase.judge.as_ref()? {
+        Judge::Phase(judge) => Some(format!("judged by {judge}")),
+        Judge::Commands(commands) => many("judged by $", commands),
+        Judge::Person => Some("judged by a person".to_owned()),
     }
 }
 

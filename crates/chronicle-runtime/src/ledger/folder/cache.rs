@@ -16,7 +16,7 @@ use crate::ledger::{Head, LedgerError, Sum};
 
 pub(super) const CACHE: &str = "state.cache";
 /// Raised when the layout of this file, the shape of the state or the fold of old lines changes.
-const FORMAT: u32 = 32;
+const FORMAT: u32 = 33;
 /// A larger cache is not written and not read.
 const CACHE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 

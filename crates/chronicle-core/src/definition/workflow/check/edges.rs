@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::draft::{Named, Span};
-use super::super::model::{Phase, PhaseKind};
+use super::super::model::{Isolation, Phase, PhaseKind};
 use super::super::problem::{Finding, Problems, quoted};
 use super::super::suggest::closest;
 use super::super::tools::Tools;
@@ -164,6 +164,22 @@ fn tell_unknown_outcome(outcome: &Named, own: &[Outcome], problems: &mut Problem
 fn tell_unsent(outcome: &Named, phase: &Phase, problems: &mut Problems) {
     let is = |known: &[&str]| known.contains(&outcome.text.as_str());
     let why = match phase.run {
+        // Nobody leaves it: it ends when its steps have, whatever words their workers use.
+        PhaseKind::Pool | PhaseKind::Race
+            if !is(&["complete", "gaps", "conflict", "unverified", REJECTED]) =>
+        {
+            "it ends with `complete` or `gaps`"
+        }
+        PhaseKind::Pool | PhaseKind::Race
+            if is(&["conflict"]) && phase.isolation == Isolation::Shared =>
+        {
+            "its steps work on the project's own files, and nothing is merged"
+        }
+        PhaseKind::Pool | PhaseKind::Race
+            if is(&[REJECTED]) && !phase.approval.is_before() && !phase.approval.is_after() =>
+        {
+            "it needs no approval"
+        }
         // A word of the workflow's own may come from any worker.
         _ if !is(&KNOWN_OUTCOMES) => return,
         PhaseKind::Worker if is(&["timeout"]) && phase.limits.timeout_ms.is_none() => {

@@ -7,7 +7,8 @@ use crate::base::ids::PhaseId;
 /// Workflow fields that are checked elsewhere.
 const OF_WORKFLOW: [&str; 6] = ["agent", "commandName", "name", "limits", "guards", "walls"];
 /// Phase fields that are checked elsewhere.
-const OF_PHASE: [&str; 6] = ["agent", "fallback", "persona", "id", "walls", "workers"];
+const OF_PHASE: [&str; 8] =
+    ["agent", "fallback", "persona", "id", "walls", "workers", "workflow", "on"];
 
 /// Positions of the fields of one workflow.
 #[derive(Debug, Clone, PartialEq)]

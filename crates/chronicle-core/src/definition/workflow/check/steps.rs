@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::super::draft::{Field, Named, Node, Span, Value};
 use super::super::pool::{STEPS_MAX, StepFiles, StepItem};
 use super::super::problem::{Finding, Problems, quoted};
-use super::super::steps::{At, faults, nearly};
+use super::super::steps::{At, faults, is_odd, nearly};
 use super::fields::Fields;
 
 /// One step, with its positions.
@@ -71,10 +71,12 @@ fn read_files(fields: &mut Fields<'_, '_>) -> StepFiles {
     said.unwrap_or_default()
 }
 
-/// Every further field. One that is nearly a field of steps is left to be told as unknown.
+/// Every further field. One that is nearly a field of steps, or no plain name, is left to be told as unknown.
 fn read_more(fields: &mut Fields<'_, '_>) -> BTreeMap<String, Json> {
     let others = fields.others();
-    let meant = |field: &&Field| field.name != "<<" && nearly(&field.name).is_none();
+    let meant = |field: &&Field| {
+        field.name != "<<" && nearly(&field.name).is_none() && !is_odd(&field.name)
+    };
     let mut more = BTreeMap::new();
     for field in others.into_iter().filter(meant) {
         fields.pass(field);
@@ -123,6 +125,8 @@ pub(super) fn tell_bad_path(path: &Named, problems: &mut Problems) -> bool {
         "must be relative to the project"
     } else if leads_up {
         "leads out of the project"
+    } else if text.split('/').any(|name| name.eq_ignore_ascii_case(".git")) {
+        "is git's own, and every work tree has a repository of its own"
     } else if text.chars().any(char::is_control) {
         "contains a control character"
     } else if text.split('/').find(|name| !["", "."].contains(name)) == Some(".chronicle") {

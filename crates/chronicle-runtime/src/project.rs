@@ -16,6 +16,8 @@ use crate::home;
 use crate::ledger::{Folder, Head, Ledger as _, atomic_write, sweep_beside};
 use crate::regular::{self, Links};
 
+/// Git's id of a tree without any files.
+pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// Content of `.chronicle/.gitignore`: records stay on this machine, definitions are shared.
 const GITIGNORE: &str = "/runs/\n/trees.git/\n/worktrees/\n/merge/\n*.unfinished\n";
 /// What earlier versions wrote there.
@@ -261,9 +263,19 @@ impl RunFolder {
             FolderId::Project => Ok(self.project.clone()),
             FolderId::Work(number) => {
                 let whole = self.work(number).filter(|_| self.made_from(number).is_some());
-                whole.filter(|path| is_folder(path)).ok_or(NoSuchFolder(number))
+                let whole = whole.filter(|path| is_folder(path) && !self.is_emptied(number, path));
+                whole.ok_or(NoSuchFolder(number))
             }
         }
+    }
+
+    /// True if a folder that was made with files has none at all any more: that is a folder somebody removed, and no work of a worker. To
+    /// merge it would empty the project.
+    fn is_emptied(&self, number: u32, path: &Path) -> bool {
+        let had_files =
+            || self.made_from(number).is_some_and(|(tree, _)| tree.as_str() != EMPTY_TREE);
+        let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.all(|entry| entry.file_name() == ".git") && had_files()
     }
 
     /// Folder of the run's work folders; `None` if the user has no home. Outside the project: programs look for their settings in

@@ -86,6 +86,8 @@ fn first_command(frame: &Frame, phase: &Phase, why: &Why) -> u32 {
         // A person's retry of `once` commands begins behind those that are known to have succeeded; anything else would run
         // them twice.
         (Why::Asked { .. }, None) if phase.once => done,
+        // What they made is gone with their folder.
+        (_, None) if frame.evidence.lost => 0,
         (why, None) if why.is_same_try() && frame.worker.try_number > 0 => done,
         (_, None) => 0,
     }

@@ -174,7 +174,7 @@ pub(super) fn guards(path: &Names, access: Access, place: &Whereabouts) -> Optio
         what: "the project's own folder",
         // What to do comes first: a long path may be cut.
         why: format!(
-            "work in `{}`, your own folder: `{}` is the project's, which only a merge changes",
+            "work in `{}`, your own folder: only a merge changes the project (`{}`)",
             place.project,
             path.text()
         ),

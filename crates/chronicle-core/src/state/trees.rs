@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attempt, Facts, Impossible};
 use crate::base::ids::{AttemptId, Cause, FolderId, FramePath, Place, SHELL, TreeId};
-use crate::event::AttemptStarted;
 use crate::event::trees::{
     Changes, ForbiddenChange, Moment, RepositoryHead, Restored, TREE_FILES_MAX, TreeRecorded,
     UndoStarted,
 };
+use crate::event::{AttemptStarted, Why};
 
 /// The trees that something still depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -315,7 +315,7 @@ impl Facts {
 
     pub(super) fn record_tree(&mut self, cause: Cause, recorded: &TreeRecorded) {
         let place = self.trees.settle(recorded.moment);
-        self.settle_lost(recorded.moment, place.as_ref());
+        self.settle_lost(recorded.moment, place.as_ref(), !recorded.changes.is_none());
         self.leave_out(recorded);
         let folder = self.trees.folder_mut(recorded.folder);
         // What could be recorded now is all right again: an old reason must not stay in `status`.
@@ -367,22 +367,23 @@ impl Facts {
     pub(super) fn miss_tree(&mut self, moment: Moment, folder: FolderId, why: &str) {
         // Settled although nothing was recorded: what waits for these files must not wait for ever.
         let place = self.trees.settle(moment);
-        self.settle_lost(moment, place.as_ref());
+        self.settle_lost(moment, place.as_ref(), false);
         self.trees.folder_mut(folder).missed = Some(why.to_owned());
     }
 
-    /// Work that was lost with its folder is work that its place lacks, until somebody who was told has been there.
-    fn settle_lost(&mut self, moment: Moment, place: Option<&Place>) {
+    /// Work that was lost with its folder is work that its place lacks, until somebody who was told of it has worked there, or has said
+    /// once more that it is done.
+    fn settle_lost(&mut self, moment: Moment, place: Option<&Place>, has_worked: bool) {
         let Moment::After(id) = moment else { return };
         let is_lost = self.trees.lost.remove(&id);
+        let intent = self.attempt(id).map(|attempt| &attempt.intent);
         // What verifies or puts away leaves no work.
-        let is_work = self.attempt(id).is_some_and(|attempt| attempt.intent.chore.is_none());
-        let frame = place.and_then(|it| self.frames.get_mut(&it.frame()));
-        let Some(frame) = frame.filter(|_| is_work) else { return };
+        let Some(intent) = intent.filter(|it| it.chore.is_none()) else { return };
+        let was_sent_back = matches!(intent.why, Why::Lacking { .. });
+        let Some(frame) = place.and_then(|it| self.frames.get_mut(&it.frame())) else { return };
         if is_lost {
             frame.evidence.lose();
-        } else {
-            // Whoever began after the loss was told of it.
+        } else if has_worked || was_sent_back {
             frame.evidence.lost = false;
         }
     }

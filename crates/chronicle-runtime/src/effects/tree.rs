@@ -217,7 +217,9 @@ fn job(folder: &RunFolder, state: &State, effect: &Effect, max_bytes: u64) -> Op
         return None;
     };
     let (folder, leash) = (folder.clone(), Leash::default());
-    let (cause, is_made) = (effect.cause, state.is_made(of));
+    // The person's own folder is never made, and nobody makes it again.
+    let is_made = state.is_made(of) && (!of.is_project() || state.apart.is_some());
+    let cause = effect.cause;
     Some(TreeJob { folder, of, cause, what, is_made, guard: None, max_bytes, leash })
 }
 

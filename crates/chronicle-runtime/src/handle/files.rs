@@ -9,6 +9,7 @@ use chronicle_core::state::Standing;
 use chronicle_core::view::{Span, TreeBook};
 
 use super::HandleError;
+use super::merge::work_left;
 use crate::clock;
 use crate::effects::trees_of;
 use crate::ledger::{Head, Ledger};
@@ -141,7 +142,11 @@ fn staying(project: &Project, days: u64) -> BTreeSet<String> {
         // What cannot be read keeps its trees: it may be readable for a newer version, or after a repair.
         Ok((_, Some(_))) | Err(_) => true,
     };
-    project.runs().into_iter().filter(stays).map(|folder| folder.id.to_string()).collect()
+    // Whose record is away, and whose work may be only there: its trees are what the work is compared with once the record is back.
+    let unknown = work_left(project).only.into_iter().filter(|only| only.is_unknown);
+    let unknown = unknown.map(|only| only.left.run.to_string());
+    let runs = project.runs().into_iter().filter(stays).map(|folder| folder.id.to_string());
+    runs.chain(unknown).collect()
 }
 
 pub(super) fn book(folder: &RunFolder) -> Result<TreeBook, HandleError> {

@@ -133,6 +133,8 @@ pub struct OnlyCopy {
     pub left: Leftover,
     /// The files, as far as they have names; none if that is all that was done there.
     pub files: Vec<String>,
+    /// True if the run's record is gone: nothing says whether its work is anywhere else.
+    pub is_unknown: bool,
 }
 
 /// What runs of a project that are over left in their work folders.
@@ -145,10 +147,13 @@ pub fn work_left(project: &Project) -> WorkLeft {
         // What was half made, or half removed, has another name.
         let is_whole =
             run.work(found.number).is_some_and(|path| path.parent() == Some(&found.path));
-        // A run whose folder is gone can no longer be merged.
-        let read = reading::read(&run).ok().filter(|_| is_whole);
-        let Some((state, _)) = read else {
+        if !is_whole {
             left.folders.push(found);
+            continue;
+        }
+        // Its record may come back, and only that says whether the work is anywhere else.
+        let Some((state, _)) = reading::read(&run).ok() else {
+            left.only.push(OnlyCopy { files: Vec::new(), left: found, is_unknown: true });
             continue;
         };
         let unmerged = state.apart.as_ref().filter(|apart| apart.is_unmerged());
@@ -157,7 +162,8 @@ pub fn work_left(project: &Project) -> WorkLeft {
             let run = run.id.short().to_owned();
             left.unmerged.push(Unmerged { run, path, gate: apart.gate });
         } else if let Some(files) = state.only_in(found.number) {
-            left.only.push(OnlyCopy { files: files.to_vec(), left: found });
+            let files = files.to_vec();
+            left.only.push(OnlyCopy { files, left: found, is_unknown: false });
         } else {
             left.folders.push(found);
         }

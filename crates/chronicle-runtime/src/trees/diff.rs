@@ -11,7 +11,7 @@ use super::unrecorded::MARK_ID;
 use super::{Trees, TreesError};
 
 /// Git's id of the tree without files.
-pub(super) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+pub(super) const EMPTY_TREE: &str = crate::project::EMPTY_TREE;
 
 const RENAMES: &str = "-M";
 const NO_RENAMES: &str = "--no-renames";

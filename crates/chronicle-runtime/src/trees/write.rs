@@ -198,6 +198,12 @@ impl Trees {
             mode: permissions(modes.of(&entry.name, &entry.after.0)),
         });
         let tasks: Vec<Task> = tasks.collect();
+        for (number, task) in tasks.iter().enumerate() {
+            // As it is looked for: after a death, what looks otherwise is taken for an edit of somebody, and put in place.
+            if matches!(task.to, Content::File { is_program: true, .. }) {
+                place.permit(&Slot::staged(number), Mode::RWXU).map_err(TreesError::io(staging))?;
+            }
+        }
         place.sync(tasks.len()).map_err(TreesError::io(staging))?;
         let listed = atomic_write(&staging.join(LIST), &list(folder, entries));
         listed.map_err(io::Error::other).map_err(TreesError::io(staging))?;

@@ -49,6 +49,8 @@ impl Merge {
             yard.write("stays", "stays\n");
             yard.write("tool", "tool\n");
             yard.write("file", "was a file\n");
+            yard.write("prog", "#!/bin/sh\n");
+            fs::set_permissions(yard.root.join("prog"), PermissionsExt::from_mode(0o755)).unwrap();
             yard.write("folder/in", "was in a folder\n");
             symlink("stays", yard.root.join("link")).unwrap();
         };
@@ -58,6 +60,9 @@ impl Merge {
             yard.write("new/deep/come", "come\n");
             fs::remove_dir_all(at("old")).unwrap();
             fs::set_permissions(at("tool"), PermissionsExt::from_mode(0o755)).unwrap();
+            yard.write("prog", "#!/bin/sh\nexit 1\n");
+            yard.write("new/prog", "#!/bin/sh\n");
+            fs::set_permissions(at("new/prog"), PermissionsExt::from_mode(0o755)).unwrap();
             fs::remove_file(at("file")).unwrap();
             yard.write("file/in", "is in a folder now\n");
             fs::remove_dir_all(at("folder")).unwrap();
@@ -171,14 +176,14 @@ fn needs_git_all_kinds_of_changes_are_brought_and_nothing_else_is_touched() {
     fs::create_dir(merge.yard.root.join("empty")).unwrap();
     let written = merge.write();
     assert_eq!((written.late, written.error), (vec![], None));
-    assert_eq!(written.files, 10);
+    assert_eq!(written.files, 12);
     assert_eq!(merge.now(), merge.to);
     let after = fs::metadata(merge.yard.root.join("stays")).unwrap();
     assert_eq!((before.ino(), before.ctime_nsec()), (after.ino(), after.ctime_nsec()));
     assert!(!merge.yard.root.join("old").exists() && merge.yard.root.join("empty").exists());
     assert!(merge.is_clear());
     // Once more: all is as it shall be.
-    assert_eq!(merge.write().files, 10);
+    assert_eq!(merge.write().files, 12);
 }
 
 #[test]
@@ -345,6 +350,10 @@ fn needs_git_a_death_anywhere_loses_nothing_and_the_merge_is_finished_then() {
             fs::remove_file(merge.yard.root.join("mine")).unwrap();
             assert_eq!(merge.now(), merge.to, "{point:?} {nth}");
             assert!(merge.is_clear(), "{point:?} {nth}");
+            for name in ["prog", "new/prog", "tool"] {
+                let found = fs::symlink_metadata(merge.yard.root.join(name)).unwrap();
+                assert_eq!(found.permissions().mode() & 0o755, 0o755, "{name} {point:?} {nth}");
+            }
         }
     }
     assert!(died > 12, "{died}");

@@ -93,7 +93,7 @@ pub(super) struct AnswerArgs {
     note: String,
 }
 
-/// Skip what blocks the run: a helper's work, otherwise the phase; or a step, whose work is then not merged
+/// Skip what blocks the run: a helper's work, the phase, or a step with all its work
 #[derive(Debug, Args)]
 #[command(
     override_usage = "chronicle skip [OPTIONS] [RUN] [PLACE]",

@@ -180,6 +180,9 @@ fn tell_only_copies(left: &handle::WorkLeft) {
 /// The subject of a sentence that says that it is only there.
 fn what_is_only_there(only: &handle::OnlyCopy) -> String {
     match only.files.as_slice() {
+        [] if only.is_unknown => {
+            "the record of the run is gone, so that its work may be".to_owned()
+        }
         [] => "what was done in it could not be recorded and is".to_owned(),
         [file] => format!("`{}` could not be recorded and is", words::one_line(file)),
         [file, more @ ..] => format!(
@@ -192,6 +195,11 @@ fn what_is_only_there(only: &handle::OnlyCopy) -> String {
 
 /// Gives up what only the folders of one run have, and says what that is.
 fn drop_work(setting: &Setting, run: &str, yes: bool) -> Result<Exit, Failure> {
+    if setting.run(Some(run)).is_err()
+        && let Some(gone) = without_record(setting, run)
+    {
+        return drop_gone(setting, &gone, yes);
+    }
     let folder = setting.run(Some(run))?;
     let (view, _) = handle::view(&folder)?;
     let run = folder.id.short();
@@ -230,6 +238,37 @@ fn drop_work(setting: &Setting, run: &str, yes: bool) -> Result<Exit, Failure> {
         json::say_view(&handle::view(&folder)?.0)?;
     } else {
         terminal::say(&format!("Run {run}: {said}."));
+    }
+    Ok(Exit::Done)
+}
+
+/// Work folders of the one run with that id whose record is gone.
+fn without_record(setting: &Setting, run: &str) -> Option<Vec<handle::OnlyCopy>> {
+    let left = handle::work_left(&setting.project).only.into_iter();
+    let is_meant = |only: &handle::OnlyCopy| {
+        let (id, text) = (&only.left.run, run.to_lowercase());
+        only.is_unknown && (id.short() == text || id.as_str() == text)
+    };
+    let found: Vec<_> = left.filter(is_meant).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+/// Gives up what a run left whose record is gone.
+fn drop_gone(setting: &Setting, gone: &[handle::OnlyCopy], yes: bool) -> Result<Exit, Failure> {
+    for only in gone {
+        let path = only.left.path.display();
+        terminal::talk(&format!("In `{path}`: {} only there.", what_is_only_there(only)));
+    }
+    if !yes && !terminal::agrees("Give it up?") {
+        return Err(Failure::usage("nothing was dropped")
+            .hint("`--yes` confirms beforehand, without a terminal"));
+    }
+    let folders = handle::remove_work(gone.iter().map(|only| &only.left))
+        .map_err(|error| Failure::internal("a work folder cannot be removed", &error))?;
+    if setting.json {
+        json::say_document(&Cleared { folders, ..Cleared::default() })?;
+    } else {
+        say_gone(&[], &[], &folders);
     }
     Ok(Exit::Done)
 }

@@ -126,7 +126,7 @@ fn assert_stopped(yard: &AgentYard) {
     let asked = yard.server.asked();
     let mut mine = asked.iter().filter(|it| it.first().contains("`build/c/work`: "));
     let results = mine.next_back().unwrap().results();
-    assert!(results[1].contains("which only a merge changes"), "{results:#?}");
+    assert!(results[1].contains("only a merge changes the project"), "{results:#?}");
     assert!(results[3].contains("Read-only file system"), "{results:#?}");
     let calls = yard.session.events_of("tool_called");
     let denied: Vec<&Value> =

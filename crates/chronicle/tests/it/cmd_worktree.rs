@@ -280,6 +280,48 @@ fn needs_git_a_folder_that_somebody_emptied_is_made_again() {
     whole(&session);
 }
 
+/// Nothing but an empty folder is left: that is no work that removes all files.
+#[test]
+fn needs_git_a_folder_without_any_files_does_not_empty_the_project() {
+    for keeps_git in [true, false] {
+        let session = project(true);
+        session.write("keep.txt", "not committed");
+        let run = ran(&session, "scripted:script.yaml");
+        for entry in fs::read_dir(folder(&session, &run)).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true if keeps_git && path.ends_with(".git") => {}
+                true => fs::remove_dir_all(path).unwrap(),
+                false => fs::remove_file(path).unwrap(),
+            }
+        }
+        session.chronicle(&["merge", &run]).exits(0).prints("is merged: 2 files");
+        assert_eq!(session.read("keep.txt") + &session.read("quick.txt"), "not committedquick");
+        whole(&session);
+    }
+}
+
+#[test]
+fn needs_git_gc_keeps_the_folder_of_a_run_whose_record_is_away() {
+    let session = project(true);
+    let run = ran(&session, "scripted:script.yaml");
+    let own = folder(&session, &run);
+    let (runs, away) = (session.path(".chronicle/runs"), session.path("away"));
+    fs::rename(&runs, &away).unwrap();
+    session.chronicle(&["gc", "--yes"]).exits(0).talks("the record of the run is gone");
+    assert!(fs::exists(&own).unwrap());
+    fs::remove_dir_all(&runs).ok();
+    fs::rename(&away, &runs).unwrap();
+    session.chronicle(&["merge", &run]).exits(0);
+    assert_eq!(session.read("quick.txt"), "quick");
+    let second = ran(&session, "scripted:rival.yaml");
+    let own = folder(&session, &second);
+    fs::remove_dir_all(&runs).unwrap();
+    session.chronicle(&["gc", "--drop", &second]).exits(2).talks("only there");
+    session.chronicle(&["gc", "--drop", &second, "--yes"]).exits(0).prints("Removed");
+    assert!(!fs::exists(&own).unwrap());
+}
+
 #[test]
 fn needs_git_gc_keeps_what_is_only_in_a_work_folder() {
     let session = project(true);

@@ -46,8 +46,8 @@ pub(in crate::engine) fn report(scratch: &mut Scratch<'_>, report: &Report) {
 /// is made again would only show that they did nothing.
 fn lost(scratch: &mut Scratch<'_>, folder: u32) {
     let state = scratch.state();
-    let Some(at) = state.folder_stage(folder) else { return };
-    let is_made = *at == FolderStage::Made;
+    // Whoever waits for files that nobody can record must not wait for ever, whatever is known of the folder.
+    let is_made = is_wanted(state, folder, &FolderStage::Made);
     let of = worked_in(folder);
     let after = state.trees.after.keys().map(|id| Moment::After(*id));
     let missed: Vec<Moment> = after.filter(|moment| state.folder_of(*moment) == of).collect();

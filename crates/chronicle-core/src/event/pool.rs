@@ -149,6 +149,9 @@ pub struct StepSettled {
     /// Its work, which was not merged, if it lost a race.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeId>,
+    /// True if a person ended it and it worked on the project's own files: what it changed stays there. Lines of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_project: bool,
 }
 
 /// How a step ended without a merge.
@@ -157,7 +160,7 @@ pub struct StepSettled {
 pub enum StepEnd {
     /// It failed. What depends on it cannot begin.
     Failed,
-    /// A person skipped it: it counts as done, and its work is not merged.
+    /// A person skipped it: it counts as done, and nothing more of its work is merged.
     Skipped,
     /// A person gave it up. What depends on it cannot begin.
     Dropped,

@@ -180,6 +180,11 @@ impl PoolStep {
         self.stage != StepStage::Pending || self.folder.is_some()
     }
 
+    /// True if it works on the project's own files: nothing of it is merged, and nothing goes with it.
+    pub fn is_in_project(&self) -> bool {
+        self.folder.is_some_and(|folder| folder.is_project())
+    }
+
     /// The merge in progress.
     pub fn merging(&self) -> Option<&Merging> {
         if let StepStage::Merging(merging) = &self.stage { Some(merging) } else { None }

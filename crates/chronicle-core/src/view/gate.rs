@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::permission::{CallRow, call_row};
 use super::phase::definition;
+use super::run::RunView;
 use crate::base::ids::{GateId, PhaseId, Place};
 use crate::base::time::Millis;
 use crate::definition::workflow::Phase;
-use crate::event::GateKind;
 use crate::event::budget::Lack;
 use crate::event::trees::Changes;
+use crate::event::{GateKind, GateOpened};
 use crate::state::{Gate, Stage, State, WayOut};
 use crate::words::{self, GateWay};
 
@@ -53,13 +54,76 @@ pub struct GateRow {
     /// Commands that run after a yes to an approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Changed files: of the phase for an approval after the work, of the run so far for one before it. `None` if there are none.
+    /// Changed files: of the phase for an approval after the work, of the run so far for one before it, inside a step of the step
+    /// alone. `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// The command that shows these changes in full; `None` if there are none, or if no command shows just them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub see: Option<String>,
     /// Time when it opened.
     pub since: Millis,
     /// The command that answers it.
     pub next: String,
+}
+
+/// Why a place does not say which gate is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnclearGate {
+    /// What is wrong with it.
+    pub what: String,
+    /// What to type instead.
+    pub hint: String,
+}
+
+impl RunView {
+    /// The gate that a person calls by a place in a pool: that of a step, or one inside of it. `None` if the word is no such place,
+    /// and so may be part of an answer.
+    pub fn gate_called(&self, word: &str) -> Result<Option<GateId>, UnclearGate> {
+        let is_inside = |place: &Place, around: &str| {
+            let rest = place.as_str().strip_prefix(around);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let called = Place::new(word);
+        let mut pools = self.pools.iter();
+        // No step is called so: it is the beginning of a sentence.
+        if word.contains(char::is_whitespace) {
+            return Ok(None);
+        }
+        if !pools.any(|pool| is_inside(&called, pool.place.as_str())) {
+            return Ok(None);
+        }
+        let gates = self.needs_you.iter().filter(|row| is_inside(&row.place, word));
+        let gates: Vec<&GateRow> = gates.collect();
+        let pool = self.pools.iter().find(|pool| pool.place == called);
+        let status = format!("chronicle status {}", self.short);
+        Err(match (gates.as_slice(), pool) {
+            // A mistyped step must not become the answer to another one.
+            ([], _) => UnclearGate {
+                what: format!("no gate waits at `{word}`"),
+                hint: format!("{status} shows what waits"),
+            },
+            // Whoever names a pool may mean any of its steps, also one that asks a moment later.
+            ([gate], Some(pool)) if gate.place != called => UnclearGate {
+                what: format!(
+                    "`{word}` is a {}, and {} waits at `{}`: name that",
+                    words::pool_kind(pool.race.is_some()),
+                    gate.gate,
+                    gate.place
+                ),
+                hint: gate.next.clone(),
+            },
+            ([gate], _) => return Ok(Some(gate.gate)),
+            ([one, ..], _) => UnclearGate {
+                what: format!(
+                    "{} gates wait at `{word}`, name one by its id, such as {}",
+                    gates.len(),
+                    one.gate
+                ),
+                hint: format!("{status} shows them"),
+            },
+        })
+    }
 }
 
 pub(super) fn gates(state: &State, run: &str) -> Vec<GateRow> {
@@ -73,7 +137,12 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
     let (commands, changes) = match kind {
         // Of a step only that one begins, and it has its own commands.
         GateKind::ApprovalBefore if gate.opened.step.is_some() => (Vec::new(), None),
-        GateKind::ApprovalBefore => (begins(state, place), Some(changed(state, |_| true))),
+        GateKind::ApprovalBefore => {
+            // Other steps work beside it: what they changed is not what a yes in this one is about.
+            let step = state.step_at(&place.frame()).map(|(at, _, step)| at.step_frame(&step.id));
+            let is_meant = |it: &Place| step.as_ref().is_none_or(|step| it.frame().is_within(step));
+            (begins(state, place), Some(changed(state, is_meant)))
+        }
         GateKind::ApprovalAfter => {
             let inside = |it: &Place| it == place || it.frame().is_within(&place.frame_below());
             (follows(state, place), Some(changed(state, inside)))
@@ -84,6 +153,8 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         | GateKind::Permission
         | GateKind::Conflict => (Vec::new(), None),
     };
+    let changes = changes.filter(|changes| !changes.is_none());
+    let see = changes.as_ref().and_then(|_| see(state, &gate.opened, run));
     let (needs, raise) = words::more(state, &gate.opened).unzip();
     GateRow {
         gate: gate.opened.gate,
@@ -99,10 +170,24 @@ pub(super) fn gate_row(state: &State, gate: &Gate, run: &str) -> GateRow {
         raise,
         ways: words::ways(state, &gate.opened),
         commands,
-        changes: changes.filter(|changes| !changes.is_none()),
+        changes,
+        see,
         since: gate.at,
         next: words::gate_next(state, &gate.opened, run),
     }
+}
+
+/// What shows the changes of a gate. Before a phase begins, everything so far is at stake; after it, only what it did.
+fn see(state: &State, gate: &GateOpened, run: &str) -> Option<String> {
+    let frame = gate.place.frame();
+    if gate.gate_kind == GateKind::ApprovalAfter {
+        // Phases of a work folder have no trees of the project: what was done there is compared once it is merged.
+        let folder = state.frames.get(&frame).map(|frame| frame.folder).unwrap_or_default();
+        let part = || format!("chronicle diff {run} --phase {}", gate.shown_place());
+        return folder.is_project().then(part);
+    }
+    // The run as a whole would show the other steps too.
+    state.step_at(&frame).is_none().then(|| format!("chronicle diff {run}"))
 }
 
 /// What was given with the question. Where a loop has reached its limit, why it would go round once more.

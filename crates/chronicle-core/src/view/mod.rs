@@ -33,7 +33,7 @@ pub use apart::ApartRow;
 pub use attempt::AttemptRow;
 pub use budget::BudgetRow;
 pub use fallback::FallbackRow;
-pub use gate::GateRow;
+pub use gate::{GateRow, UnclearGate};
 pub use guard::{ForbiddenRow, GuardFileRow, GuardsRow};
 pub use handover::{HandoverView, handover};
 pub use list::{RunRow, row};

@@ -59,7 +59,7 @@ pub struct StepRow {
     pub name: Option<String>,
     /// How far it is, in a few words.
     pub state: String,
-    /// True if something happens with it now, it waits for a person, or it was stopped before its end.
+    /// True if something happens with it now, it waits for a person, or it was stopped before its end in a run that is not over.
     pub live: bool,
     /// True if its work is done.
     pub done: bool,
@@ -170,22 +170,29 @@ fn step_row(
         (usage.plus(&tally.usage), ms.saturating_add(tally.active_ms))
     });
     let mut gates = state.open_gates().map(|gate| &gate.opened);
-    let gate =
+    let asked =
         gates.find(|gate| gate.gate == step.gate.unwrap_or(GateId(0)) || inside(&gate.place));
+    // Gates of a run that was given up stay open in the record, but nobody is asked any more.
+    let gate = asked.filter(|gate| state.can_answer(gate.gate));
+    let asked_in_vain = asked.is_some() && gate.is_none();
     // Nothing goes on without a supervisor, whatever the ledger says last.
     let goes_on = is_live(&step.stage) && step.stage != StepStage::Finished;
-    let is_stopped = !supervised && gate.is_none() && goes_on;
+    let is_stopped = (!supervised || state.is_over()) && gate.is_none() && goes_on;
     let failure = if let StepStage::Failed(why) = &step.stage { Some(why) } else { None };
     StepRow {
         place: at.of_step(&step.id),
         name: step.item.name.clone(),
         // Whoever paused it knows why nobody works there.
-        state: if is_stopped && (state.paused.is_none() || worker_of(state, &path).is_some()) {
+        state: if asked_in_vain && step.stage == StepStage::Pending {
+            "not begun".to_owned()
+        } else if asked_in_vain
+            || is_stopped && (state.paused.is_none() || worker_of(state, &path).is_some())
+        {
             "stopped".to_owned()
         } else {
             words::step_state(state, at, pool, step)
         },
-        live: gate.is_some() || is_live(&step.stage),
+        live: gate.is_some() || is_live(&step.stage) && !state.is_over(),
         done: step.stage.is_done(),
         failed: matches!(step.stage, StepStage::Failed(_) | StepStage::Dropped),
         slot: step.slot,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quote::{one_line, quote, saying};
 use super::{agent_name, budget, end, permission};
-use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, Place};
+use crate::base::ids::{COMPLETE, DONE, Outcome, PhaseId, Place, StepId};
 use crate::base::verdict::Judged;
 use crate::definition::workflow::{Phase, is_skippable};
 use crate::event::budget::Lack;
@@ -113,7 +113,7 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
         GateKind::Intervention => {
             let typed = |way: &GateWay| match way {
                 GateWay::Loops => format!("chronicle go {run} {} --loops +3", gate.place),
-                GateWay::Retry => format!("chronicle retry {run} {}", gate.place),
+                GateWay::Retry => format!("chronicle retry {run} {}", again(state, gate)),
                 GateWay::Skip => format!("chronicle skip {run}"),
                 GateWay::Go => format!("chronicle go {run} {}", some_phase(gate)),
                 GateWay::Cancel => format!("chronicle cancel {run}"),
@@ -128,6 +128,21 @@ pub fn gate_next(state: &State, gate: &GateOpened, run: &str) -> String {
             let (first, others) = ways.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
             format!("{first}  (or: {}{})", others.join(", "), what_skip_does(state, gate))
         }
+    }
+}
+
+/// What another try begins with. A pool whose steps are all done would only ask the same again: one of them is meant, and where there
+/// are several, the person says which.
+fn again(state: &State, gate: &GateOpened) -> Place {
+    let place = &gate.place;
+    let Some(pool) = state.pools.get(place).filter(|pool| !pool.left && pool.race.is_none()) else {
+        return place.clone();
+    };
+    match pool.steps.as_slice() {
+        [] => place.clone(),
+        steps if !steps.iter().all(|step| step.stage.is_done()) => place.clone(),
+        [only] => place.of_step(&only.id),
+        [..] => place.of_step(&StepId::from("STEP")),
     }
 }
 
@@ -150,7 +165,7 @@ fn in_step(
     let workflow = || state.workflow(&state.frames.get(&place.frame())?.workflow);
     Some(match way {
         GateWay::Loops => format!("chronicle go {run} {place} --loops +3"),
-        GateWay::Retry => format!("chronicle retry {run} {place}"),
+        GateWay::Retry => format!("chronicle retry {run} {}", again(state, gate)),
         // Without a helper's work the step is as it was. Without its own phase, half of its work would be merged: the step itself is what
         // can be done without.
         GateWay::Skip if is_about_help(state, gate) => format!("chronicle skip {run} {place}"),
@@ -214,6 +229,12 @@ fn what_skip_does(state: &State, gate: &GateOpened) -> String {
         None => String::new(),
         Some((_, pool, step)) if pool.race.is_some() => {
             format!("; `skip` leaves `{}` out of the race", step.id)
+        }
+        Some((.., step)) if step.is_in_project() => {
+            format!(
+                "; `skip` counts `{}` as done, and what it changed stays in the project",
+                step.id
+            )
         }
         Some((.., step)) => {
             format!("; `skip` counts `{}` as done, and merges none of its work", step.id)

@@ -61,10 +61,10 @@ pub(crate) use permission::{
 };
 pub use permission::{forbidden, not_as_shown};
 pub(crate) use pool::{
-    HOW_TO_PLAN, ONCE_MERGED, ONCE_PUT_AWAY, REPLAN_REFUSED, conflict_files, gaps, may_begin_step,
-    merge_asks, never_fits, no_folder, no_plan, no_step_workflow, nobody_inside, not_planned,
-    other_plan, plan_kept, plan_told, plans_nothing, pool_done, pool_in_pool, pool_rejected,
-    step_has_begun, step_told, steps_unread, which_plan,
+    HOW_TO_PLAN, ONCE_MERGED, ONCE_PUT_AWAY, REPLAN_REFUSED, conflict_files, gaps,
+    kind as pool_kind, may_begin_step, merge_asks, never_fits, no_folder, no_plan,
+    no_step_workflow, nobody_inside, not_planned, other_plan, plan_kept, plan_told, plans_nothing,
+    pool_done, pool_in_pool, pool_rejected, step_has_begun, step_told, steps_unread, which_plan,
 };
 pub use position::{Breadcrumb, Mark};
 pub(crate) use position::{breadcrumbs, breadcrumbs_to, mark, status_line, step_line};

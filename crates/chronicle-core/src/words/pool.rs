@@ -39,7 +39,7 @@ pub(super) fn planned(planned: &PoolPlanned) -> String {
 }
 
 /// What a phase with steps is called.
-pub(super) fn kind(race: bool) -> &'static str {
+pub(crate) fn kind(race: bool) -> &'static str {
     if race { "race" } else { "pool" }
 }
 
@@ -88,8 +88,8 @@ pub(super) fn step_settled(settled: &StepSettled) -> String {
     let why = because(&settled.why);
     match settled.how {
         StepEnd::Failed => format!("`{place}` failed{why}"),
-        StepEnd::Skipped => format!("`{place}` is skipped, and its work is not merged{why}"),
-        StepEnd::Dropped => format!("`{place}` is given up, and its work is not merged{why}"),
+        StepEnd::Skipped => format!("`{place}` is skipped, and {}{why}", left_of(settled)),
+        StepEnd::Dropped => format!("`{place}` is given up, and {}{why}", left_of(settled)),
         StepEnd::Done => format!("`{place}` is done"),
         StepEnd::Again => format!("`{place}` begins again{}", saying(&settled.why)),
         StepEnd::Lost => match &settled.tree {
@@ -100,6 +100,15 @@ pub(super) fn step_settled(settled: &StepSettled) -> String {
             }
             None => format!("`{place}` lost, and its work is in its folder alone"),
         },
+    }
+}
+
+/// What becomes of the work of a step that a person ends.
+fn left_of(settled: &StepSettled) -> &'static str {
+    if settled.in_project {
+        "what it changed stays in the project"
+    } else {
+        "its work is not merged"
     }
 }
 
@@ -494,6 +503,17 @@ pub(crate) fn plan_told(place: &Place, pool: &Pool) -> String {
     text
 }
 
+/// What a worker is told of a step that it builds on and that has not been done. What was said there last is about work that may be
+/// nowhere.
+fn skipped_told(step: &PoolStep) -> String {
+    let rest = if step.is_in_project() {
+        "What it had changed by then is in the project, and may be half done"
+    } else {
+        "Nothing of it is merged, so do not count on its work"
+    };
+    format!("Step `{}`, which this one builds on, was skipped by a person. {rest}.", step.id)
+}
+
 /// What a worker is told about its step.
 pub(crate) fn step_told(pool: &Pool, step: &PoolStep) -> String {
     let item = &step.item;
@@ -514,6 +534,10 @@ pub(crate) fn step_told(pool: &Pool, step: &PoolStep) -> String {
     }
     let needs = |other: &&PoolStep| item.depends_on.contains(&other.item.id);
     for other in pool.steps.iter().filter(needs) {
+        if other.stage == StepStage::Skipped {
+            let _ = write!(text, "\n\n{}", skipped_told(other));
+            continue;
+        }
         let _ = write!(text, "\n\nStep `{}`, which this one builds on, is done", other.id);
         if !other.summary.trim().is_empty() {
             let _ = write!(text, ": {}", cited(other.summary.trim(), ""));

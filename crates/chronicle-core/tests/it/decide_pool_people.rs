@@ -46,6 +46,10 @@ fn a_rejected_pool_asks_which_steps_are_done_again() {
     let mut world = World::started(&workflow, &format!("{ALL}\ng1: reject not b\ng3: approve"));
     until(&mut world, |state| state.gates.iter().count() == 2);
     let world_before = world.told();
+    // Its steps are all done: begun again as a whole, it would only ask the same.
+    let gate = world.state.open_gates().next().unwrap().opened.clone();
+    let next = words::gate_next(&world.state, &gate, "R");
+    assert!(next.starts_with("chronicle retry R build/STEP  (or: "), "{next}");
     world.step(&person(retry("build/b")));
     let world = world.play();
     assert_eq!(world.state.status(), Status::Done, "{world_before}{}", world.told());
@@ -421,4 +425,119 @@ fn workers_hear_of_what_their_step_builds_on_and_later_phases_of_what_was_merged
     assert!(told.contains("`build/a/work` →") && told.contains("`build/c/work` →"), "{told}");
     assert!(told.contains("a.rs") && told.contains("mind x"), "{told}");
     assert!(!told.contains("`build/b/work` →") && !told.contains("b.rs"), "{told}");
+}
+
+/// What others changed beside it is not what a yes inside of a step is about, and no command is named that shows something else.
+#[test]
+fn an_approval_inside_a_step_shows_what_that_step_changed() {
+    let workflow = "
+name: Pool
+phases:
+  build: {run: pool, slots: 2, workflow: inner, steps: [{id: a}, {id: b}], next: [ship]}
+  ship: {approval: before}
+=== inner
+phases: {make: {next: [check]}, check: {approval: BEFORE}}
+";
+    let script = "build/a/make: go check\nbuild/b/make: go check\nbuild/a/check: go done\nbuild/b/check: go done\n\
+                  at build/a/check: approve\nat build/b/check: approve";
+    let mut all = String::new();
+    for when in ["before", "after"] {
+        let mut world = turns(&workflow.replace("BEFORE", when), script);
+        until(&mut world, |state| state.live.len() == 2);
+        let mut told = String::new();
+        while told.is_empty() || !world.state.is_over() {
+            let is_after = (1..=4).find(|id| world.state.trees.is_awaited(after(*id)));
+            if let Some(id) = is_after {
+                let intent = &world.state.attempt(AttemptId(id)).unwrap().intent;
+                let step = if intent.place.as_str().contains("/a/") { "a" } else { "b" };
+                let file = format!("{step}{id}.rs");
+                world.step(&tree(after(id), &[&file]));
+            }
+            for row in chronicle_core::view::run(&world.state, true).unwrap().needs_you {
+                let list = row.changes.map(|it| it.list).unwrap_or_default();
+                let files: Vec<&str> = list.iter().map(|file| file.path.as_str()).collect();
+                let line = format!("{when} {}: {} see {:?}\n", row.place, files.join(" "), row.see);
+                if !told.contains(&line) {
+                    told += &line;
+                }
+            }
+            if !world.one_move() {
+                break;
+            }
+        }
+        all += &told;
+    }
+    expect![[r#"
+        before build/b/check: b1.rs see None
+        before build/a/check: a2.rs see None
+        before ship: a2.rs a4.rs b1.rs b3.rs see Some("chronicle diff c0ffee01")
+        after build/b/check: b3.rs see None
+        after build/a/check: a4.rs see None
+        after ship: a2.rs a4.rs b1.rs b3.rs see Some("chronicle diff c0ffee01")
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn a_worker_hears_that_what_it_builds_on_was_skipped() {
+    let mut world = turns(POOL, ALL);
+    until(&mut world, |state| state.live.len() == 2);
+    world.step(&person(skip("build/a")));
+    until(&mut world, |state| {
+        state.live_attempts().any(|it| it.intent.place == Place::new("build/c/work"))
+    });
+    let c = world.state.live_attempts().find(|it| it.intent.place == Place::new("build/c/work"));
+    let told = handover(&world.state, c.unwrap());
+    let of_a = told.lines().find(|line| line.starts_with("Step `a`")).unwrap();
+    expect!["Step `a`, which this one builds on, was skipped by a person. Nothing of it is merged, so do not count on its work."].assert_eq(of_a);
+}
+
+#[test]
+fn a_pool_is_no_answer_to_what_is_asked_inside_of_it() {
+    let script = ALL.replace("build/a/work: go done", "build/a/work: ask; go done");
+    let mut world = turns(POOL, &script);
+    until(&mut world, |state| state.open_gates().next().is_some());
+    let view = chronicle_core::view::run(&world.state, true).unwrap();
+    let unclear = view.gate_called("build").unwrap_err();
+    expect![[r#"
+        `build` is a pool, and g1 waits at `build/a/work`: name that
+        chronicle answer c0ffee01 g1 "your answer""#]]
+    .assert_eq(&format!("{}\n{}", unclear.what, unclear.hint));
+    let called = |word: &str| view.gate_called(word).unwrap().map(|gate| gate.to_string());
+    assert_eq!(called("build/a").as_deref(), Some("g1"));
+    assert_eq!(called("build/a/work").as_deref(), Some("g1"));
+    assert_eq!((called("ship"), called("builder"), called("build/a is odd")), (None, None, None));
+    assert!(view.gate_called("build/b").unwrap_err().what.contains("no gate waits"));
+}
+
+#[test]
+fn nobody_is_asked_in_a_step_of_a_run_that_is_over() {
+    let script = ALL.replace("build/a/work: go done", "build/a/work: ask; go done");
+    let mut world = turns(POOL, &script);
+    until(&mut world, |state| state.open_gates().next().is_some());
+    world.step(&person(Command::Cancel { reason: String::new() }));
+    let world = world.play();
+    assert_eq!(world.state.status(), Status::Cancelled, "{}", world.told());
+    for supervised in [true, false] {
+        let view = chronicle_core::view::run(&world.state, supervised).unwrap();
+        let steps = &view.pools[0].steps;
+        assert!(steps.iter().all(|step| step.gate.is_none() && !step.live), "{steps:?}");
+        assert_eq!(steps[0].state, "stopped");
+    }
+}
+
+#[test]
+fn what_a_skipped_step_changed_in_the_project_stays_there() {
+    let workflow = POOL.replace("slots: 2, steps", "slots: 1, steps");
+    let mut world = turns(&workflow, ALL);
+    until(&mut world, |state| state.live.len() == 1);
+    let answer = world.step(&person(skip("build/a")));
+    let Answer::Accepted(said) = answer else { panic!("{answer:?}") };
+    expect!["`build/a` is skipped: it counts as done, and what it changed stays in the project"]
+        .assert_eq(&said);
+    let world = world.play();
+    let told = world.told();
+    let line = told.lines().find(|line| line.contains("`build/a` is skipped")).unwrap();
+    expect!["`build/a` is skipped, and what it changed stays in the project: not needed"]
+        .assert_eq(line.trim());
 }

@@ -84,7 +84,8 @@ fn of_ends() -> impl Strategy<Value = Event> {
         }),
         (at(), end, text()).prop_map(|((place, step, _), how, why)| {
             let tree = (how == StepEnd::Lost).then(|| TreeId::new(why.clone()));
-            Event::StepSettled(StepSettled { place, step, how, who: Some(why.clone()), why, tree })
+            let (who, in_project) = (Some(why.clone()), how == StepEnd::Skipped && why.is_empty());
+            Event::StepSettled(StepSettled { place, step, how, who, why, tree, in_project })
         }),
         (at(), prop::option::of(text()), text()).prop_map(|((place, _, number), winner, why)| {
             let by = match number % 4 {

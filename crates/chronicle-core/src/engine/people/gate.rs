@@ -77,8 +77,10 @@ fn answer_approval(
         emit_answer(scratch, by, gate.gate, answer, note);
         let (place, how, why) = (gate.place.clone(), StepEnd::Dropped, note.to_owned());
         let who = Some(who(by));
-        let tree = None;
-        scratch.emit(Event::StepSettled(StepSettled { place, step, how, why, who, tree }));
+        // It has not begun, so there is nothing of it anywhere.
+        let (tree, in_project) = (None, false);
+        let settled = StepSettled { place, step, how, why, who, tree, in_project };
+        scratch.emit(Event::StepSettled(settled));
         return Answer::Accepted(format!("rejected {} at `{}`", gate.gate, gate.shown_place()));
     }
     if answer == GateAnswer::Rejected && note.trim().is_empty() && !is_call {

@@ -89,7 +89,7 @@ fn ask(scratch: &mut Scratch<'_>, by: &By, named_as: &Place, how: StepEnd, note:
     let Some((place, pool, step)) = state.step_called(named_as) else {
         return Answer::Refused(no_step(state, named_as));
     };
-    let is_race = pool.race.is_some();
+    let (is_race, in_project) = (pool.race.is_some(), step.is_in_project());
     if let Some(why) = refusal(named_as, step, how).or_else(|| too_late(state, place, step)) {
         return Answer::Refused(why);
     }
@@ -112,7 +112,11 @@ fn ask(scratch: &mut Scratch<'_>, by: &By, named_as: &Place, how: StepEnd, note:
     let said = match how {
         StepEnd::Again => "begins again",
         StepEnd::Skipped if is_race => "is skipped: it is out of the race",
+        StepEnd::Skipped if in_project => {
+            "is skipped: it counts as done, and what it changed stays in the project"
+        }
         StepEnd::Skipped => "is skipped: it counts as done, and its work is not merged",
+        StepEnd::Dropped if in_project => "is given up, and what it changed stays in the project",
         StepEnd::Dropped | StepEnd::Failed | StepEnd::Done | StepEnd::Lost => "is given up",
     };
     Answer::Accepted(format!("`{named_as}` {said}"))

@@ -145,8 +145,10 @@ pub(super) fn answered(state: &State, gate: &GateOpened, said: &str, who: &str) 
         DROP => {
             let (place, step, why) = (gate.place.clone(), id.clone(), String::new());
             let (how, who) = (StepEnd::Dropped, Some(who.to_owned()));
-            let tree = None;
-            return Some(Event::StepSettled(StepSettled { place, step, how, why, who, tree }));
+            // Only what a work folder has is merged.
+            let (tree, in_project) = (None, false);
+            let settled = StepSettled { place, step, how, why, who, tree, in_project };
+            return Some(Event::StepSettled(settled));
         }
         _ => None,
     };

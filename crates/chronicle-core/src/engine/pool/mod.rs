@@ -120,8 +120,10 @@ impl Here<'_> {
     }
 
     fn settled(&self, step: &PoolStep, how: StepEnd, why: String) -> StepSettled {
+        let is_ended = matches!(how, StepEnd::Skipped | StepEnd::Dropped);
+        let in_project = is_ended && step.is_in_project();
         let (place, step) = (self.place.clone(), step.id.clone());
-        StepSettled { place, step, how, why, who: None, tree: None }
+        StepSettled { place, step, how, why, who: None, tree: None, in_project }
     }
 
     fn path(&self, step: &PoolStep) -> FramePath {

@@ -226,7 +226,7 @@ fn show_approved(folder: &RunFolder, gate: Option<GateId>) {
         row.place,
         words::about(row.kind, &row.about)
     ));
-    for line in gate::lines(row, folder.id.short()) {
+    for line in gate::lines(row) {
         terminal::talk(&format!("  {line}"));
     }
 }
@@ -316,33 +316,10 @@ fn gate_and_words(
     Ok((gate, words.get(usize::from(gate.is_some())..).unwrap_or_default().join(" ")))
 }
 
-/// The gate of a step that is called by its place, or by one inside of it. `None` if the word is no place in a pool.
+/// The gate that is called by a place in a pool. `None` if the word is no such place.
 fn gate_in_step(folder: &RunFolder, word: &str) -> Result<Option<GateId>, Failure> {
-    if !word.contains('/') || word.contains(char::is_whitespace) {
-        return Ok(None);
-    }
     let Ok((view, _)) = handle::view(folder) else { return Ok(None) };
-    let is_inside = |place: &Place, around: &str| {
-        let rest = place.as_str().strip_prefix(around);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let word_place = Place::new(word);
-    if !view.pools.iter().any(|pool| is_inside(&word_place, pool.place.as_str())) {
-        return Ok(None);
-    }
-    let gates = view.needs_you.iter().filter(|row| is_inside(&row.place, word));
-    let gates: Vec<GateId> = gates.map(|row| row.gate).collect();
-    match gates.as_slice() {
-        [gate] => Ok(Some(*gate)),
-        // A mistyped step must not become the answer to another one.
-        [] => Err(Failure::usage(format!("no gate waits at `{word}`"))
-            .hint(format!("chronicle status {} shows what waits", folder.id.short()))),
-        [one, ..] => Err(Failure::usage(format!(
-            "{} gates wait at `{word}`, name one by its id, such as {one}",
-            gates.len()
-        ))
-        .hint(format!("chronicle status {} shows them", folder.id.short()))),
-    }
+    view.gate_called(word).map_err(|unclear| Failure::usage(unclear.what).hint(unclear.hint))
 }
 
 /// The place, where one is named.

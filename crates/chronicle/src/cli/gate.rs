@@ -10,7 +10,7 @@ use chronicle_core::words;
 const SHOWN_MAX: usize = 10;
 
 /// Everything about a gate that its first line does not say.
-pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
+pub(super) fn lines(gate: &GateRow) -> Vec<String> {
     let mut lines: Vec<String> = context(gate);
     lines.extend(gate.call.iter().flat_map(call));
     let is_numbered = has_numbers(&gate.options);
@@ -23,7 +23,7 @@ pub(super) fn lines(gate: &GateRow, run: &str) -> Vec<String> {
     // Shown before the files: commands are what a yes sets going.
     lines.extend(commands(&gate.commands));
     if let Some(changes) = &gate.changes {
-        lines.extend(changed(changes, gate, run));
+        lines.extend(changed(changes, gate.see.as_deref()));
     }
     lines
 }
@@ -61,21 +61,22 @@ fn commands(commands: &[String]) -> Vec<String> {
     lines
 }
 
-fn changed(changes: &Changes, gate: &GateRow, run: &str) -> Vec<String> {
+fn changed(changes: &Changes, see: Option<&str>) -> Vec<String> {
     let count = words::files(changes.files.into());
     let count = words::lines_changed(&count, changes.added, changes.removed);
     let more = if changes.is_cut() { "over " } else { "" };
     let mut lines = vec![format!("changed: {more}{count}")];
     let shown = changes.list.iter().take(SHOWN_MAX);
     lines.extend(shown.map(|file| format!("  {}", file_line(file))));
-    // Before a phase begins, everything so far is at stake. After it, only what it did.
-    let is_part = gate.kind == chronicle_core::event::GateKind::ApprovalAfter;
-    let part = if is_part { format!(" --phase {}", gate.place) } else { String::new() };
-    let diff = format!("chronicle diff {run}{part}");
-    lines.push(match changes.list.len().saturating_sub(SHOWN_MAX) {
-        0 => format!("  see: {diff}"),
-        more => format!("  and {more} more; see: {diff}"),
-    });
+    let more = match changes.list.len().saturating_sub(SHOWN_MAX) {
+        0 => None,
+        more => Some(format!("and {more} more")),
+    };
+    let see = see.map(|see| format!("see: {see}"));
+    let last: Vec<String> = more.into_iter().chain(see).collect();
+    if !last.is_empty() {
+        lines.push(format!("  {}", last.join("; ")));
+    }
     lines
 }
 

@@ -87,7 +87,7 @@ impl Inline {
         if shared.keyboard.discard() {
             say(terminal::TYPED_BEFORE);
         }
-        say(&shown(gate, &view.short));
+        say(&shown(gate));
         shared.gate = Some(gate.clone());
         // Released before the thread begins: it takes the same lock for the first line.
         drop(shared);
@@ -111,12 +111,12 @@ fn lock(shared: &Mutex<InlineState>) -> MutexGuard<'_, InlineState> {
 }
 
 /// What is being asked, and what may be typed.
-fn shown(gate: &GateRow, run: &str) -> String {
+fn shown(gate: &GateRow) -> String {
     let mut lines = vec![
         String::new(),
         format!("{} at `{}`: {}", gate.gate, gate.place, plain(gate.kind, &gate.about)),
     ];
-    lines.extend(super::gate::lines(gate, run).into_iter().map(|line| format!("  {line}")));
+    lines.extend(super::gate::lines(gate).into_iter().map(|line| format!("  {line}")));
     lines.push(choices(gate));
     lines.join("\n")
 }

@@ -72,7 +72,7 @@ pub(super) fn give(
     let Some(id) = merged.gate else { return Ok(Exit::Done) };
     for row in view.needs_you.iter().filter(|row| row.gate == id && !setting.json) {
         terminal::say_wrapped(&format!("  {}: {}", row.gate, words::about(row.kind, &row.about)));
-        for line in gate::lines(row, folder.id.short()) {
+        for line in gate::lines(row) {
             terminal::say_wrapped(&format!("      {line}"));
         }
         if let Some(path) = view.apart.as_ref().and_then(|apart| apart.path.as_ref()) {

@@ -95,6 +95,8 @@ impl Group {
             (_, true, ..) => Self::Done,
             (_, _, Some(_), _) => Self::Asking,
             (_, _, None, true) => Self::Busy,
+            // Its run is over.
+            (_, _, None, false) if step.state == "stopped" => Self::Failed,
             (_, _, None, false) => Self::Waiting,
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn say(view: &RunView) {
     lines.extend(fallback_lines(paint, view));
     lines.extend(wait_lines(paint, view));
     let asked = view.needs_you.iter().take(GATES_MAX);
-    lines.extend(asked.flat_map(|gate| gate_lines(paint, gate, &view.short)));
+    lines.extend(asked.flat_map(|gate| gate_lines(paint, gate)));
     lines.extend(more_gates(paint, view));
     if let Some(on_gate) = view.on_gate {
         lines.push(String::new());
@@ -190,11 +190,11 @@ fn apart_line(paint: Paint, apart: &ApartRow) -> String {
 }
 
 /// What a person is asked.
-fn gate_lines(paint: Paint, gate: &GateRow, run: &str) -> Vec<String> {
+fn gate_lines(paint: Paint, gate: &GateRow) -> Vec<String> {
     let text =
         format!("{} at `{}`: {}", gate.gate, gate.place, words::about(gate.kind, &gate.about));
     let mut lines = vec![String::new(), format!("  {} {text}", paint.ink(Ink::Busy, "needs you"))];
-    lines.extend(gate::lines(gate, run).into_iter().map(|line| format!("      {line}")));
+    lines.extend(gate::lines(gate).into_iter().map(|line| format!("      {line}")));
     lines
 }
 

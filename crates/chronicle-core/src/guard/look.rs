@@ -13,6 +13,7 @@ use super::facts::{
 };
 use super::links::through_links;
 use super::made::MadeOf;
+use super::patch_forms;
 use super::paths::joined;
 use super::repositories;
 use super::sieve::{KnownToGit, Sieve};
@@ -34,7 +35,14 @@ pub fn look(call: &AskedCall<'_>, place: &Whereabouts) -> Looked {
     let kind = known_kind(call);
     let mut looked = Looked::default();
     let folder = start_folder(kind, call.input, place);
-    let found = found_in(call.tool, kind, call.input);
+    let mut found = found_in(call.tool, kind, call.input);
+    if patch_forms::takes_patches(call.tool) {
+        found.extend(patch_forms::named_in(call.input));
+        // What cannot be read as a patch may change anything.
+        let is_changed = |it: &Finding| matches!(it, Finding::Written(_) | Finding::Removed(_));
+        let is_read = found.iter().any(is_changed) || patch_forms::names_a_file(call.input);
+        looked.is_partial |= !is_read;
+    }
     if kind == ToolKind::Search && access_of(call.tool, kind) == Access::Read {
         searched(&found, call.tool, place, &mut looked);
     }

@@ -35,6 +35,7 @@ mod links;
 mod literals;
 mod look;
 mod made;
+mod patch_forms;
 mod path_rules;
 mod paths;
 mod pathspecs;

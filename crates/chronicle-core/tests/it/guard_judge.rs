@@ -4,7 +4,8 @@ use chronicle_core::base::tools::{Patched, ToolKind};
 use chronicle_core::definition::guard::{Rules, built_in, read_rules};
 use chronicle_core::definition::workflow::{Source, Tools};
 use chronicle_core::guard::{
-    AskedCall, CallFacts, Compiled, Judgement, RuleKind, Whereabouts, WholeFolder, judge, look,
+    AskedCall, CallFacts, Compiled, Judgement, KnownToGit, RuleKind, Whereabouts, WholeFolder,
+    judge, look,
 };
 use serde_json::{Value, json};
 
@@ -216,6 +217,56 @@ fn formatters_are_asked_about_for_what_they_are_handed() {
         facts.folders_seen[at].kept = vec![("/p/locked.txt".to_owned(), "locked.txt".to_owned())];
         let judged = judge(&rules, None, &asked, &facts);
         assert!(matches!(judged, Judgement::Ask { .. }), "{command}: {judged:?}");
+    }
+}
+
+/// An archive leaves out what git ignores only where `tar` is told that, not by options whose names begin the same.
+#[test]
+fn archives_hold_what_git_ignores() {
+    let rules = compiled(&[built_in()]);
+    for (options, known_to_git) in [
+        ("", KnownToGit::Any),
+        ("--exclude=x", KnownToGit::Any),
+        ("--exclude x", KnownToGit::Any),
+        ("--exclude-vcs", KnownToGit::Any),
+        ("--exclude-vcs-ignores", KnownToGit::NotIgnored),
+    ] {
+        for command in
+            [format!("tar {options} -cf - ."), format!("tar {options} -czf /tmp/o.tgz .")]
+        {
+            let input = json!({ "command": command });
+            let looked = look(&call("bash", &input), rules.place());
+            let sieves: Vec<_> = looked.folders().iter().map(|it| it.sieve.known_to_git).collect();
+            assert_eq!(sieves, [known_to_git], "{command}");
+        }
+    }
+}
+
+/// What one `tar` hands to another one lands where that one is.
+#[test]
+fn archives_in_pipes_are_copies() {
+    let text = "readOnlyPaths: [locked.txt]\n";
+    let rules = compiled(&[rules("my/rules.yaml", text), built_in()]);
+    let is_kept = |command: &str, below: &str| {
+        let input = json!({ "command": command });
+        let looked = look(&call("bash", &input), rules.place());
+        looked.folders().iter().any(|it| rules.keeps(it, &format!("/p/x/{below}"), below))
+    };
+    for command in [
+        "(cd x && tar cf - .) | tar xf -",
+        "tar c -C x . | tar x",
+        "tar -C x -czf - . | tar -xz -C /p",
+        "(cd x; tar cf - *) | tar xf -",
+    ] {
+        for below in [".chronicle/rules.yaml", "locked.txt"] {
+            assert!(is_kept(command, below), "{command}: {below}");
+        }
+        assert!(!is_kept(command, "a.txt"), "{command}");
+    }
+    for command in
+        ["tar c -C x . | tar x -C /tmp/o", "tar c -C x . | tar t", "tar c -C x . > o.tar"]
+    {
+        assert!(!is_kept(command, "locked.txt"), "{command}");
     }
 }
 

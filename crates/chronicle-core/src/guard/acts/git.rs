@@ -553,6 +553,7 @@ impl Walker<'_> {
     ) {
         self.touch(TouchKind::Write, &Field::text(".git/config"), state, "git", call.span);
         self.settings_file(found, words, state, call);
+        self.settings_edited(found, words, state, call);
         for pair in found.operands.windows(2) {
             if let [key, value] = pair {
                 self.value_of_git(&key.begins().to_ascii_lowercase(), value, state, call);
@@ -578,6 +579,35 @@ impl Walker<'_> {
         for file in behind.map(|pair| pair[1].clone()).chain(named) {
             let kinds = if shows { "r" } else { "w" };
             self.touches(kinds, &file, state, "git config", call);
+        }
+    }
+
+    /// `git config -e`: an editor gets the file as a whole, so nothing says what is in it afterwards.
+    fn settings_edited(
+        &mut self,
+        found: &super::options::Read,
+        words: &[Field],
+        state: &State,
+        call: Call<'_>,
+    ) {
+        let is_edited = found.has(&["e", "edit"])
+            || found.operands.first().and_then(Field::known) == Some("edit");
+        // Any other file is looked at where it is named.
+        let is_named = words.iter().any(|it| it.known() == Some("-f"))
+            || found.has(&["f"])
+            || found.values(&["file"]).next().is_some();
+        if !is_edited || is_named {
+            return;
+        }
+        // What git itself writes there is ordinary, what an editor does is not.
+        let by = "git config";
+        if !found.has(&["global"]) {
+            return self.touch(TouchKind::Write, &Field::text(".git/config"), state, by, call.span);
+        }
+        for name in ["/.gitconfig", "/.config/git/config"] {
+            let mut file = self.home(state);
+            file.push_text(name);
+            self.touch(TouchKind::Write, &file, state, by, call.span);
         }
     }
 

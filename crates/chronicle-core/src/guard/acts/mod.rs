@@ -9,7 +9,7 @@
 //! what was found. `cut.rs`, `expand.rs`, `meant.rs`, `parameter.rs`, `split.rs` and `value.rs` make words of it, `output.rs`, `dates.rs`, `folders.rs`, `installed.rs` and `listings.rs` say what commands print, `process.rs` at what stands behind `<(…)`, `reading.rs` those that only print files, `number.rs` looks at arithmetic, `redirect.rs` at
 //! redirections. `invoke.rs` is one command: `builtins.rs` and `declare.rs` for those of the shell, `wrappers.rs` with `runners.rs` for
 //! programs that start others, `shells.rs`, `written.rs`, `imports.rs`, `recipes.rs` and `copies.rs` for texts that are commands again and programs under other names. `variables.rs` has variables that change what programs
-//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` with `output_names.rs` by what options are called, and `among.rs`, `awk.rs`, `behind.rs`, `beyond.rs`, `changers.rs`, `containers.rs`, `deep.rs`, `editors.rs`, `evaluated.rs`, `fetched.rs`, `github.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `settings.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
+//! do. `options.rs` reads arguments by `table.rs`, `outputs.rs` with `output_names.rs` by what options are called, and `among.rs`, `awk.rs`, `behind.rs`, `beyond.rs`, `changers.rs`, `containers.rs`, `deep.rs`, `editors.rs`, `evaluated.rs`, `fetched.rs`, `github.rs`, `git.rs`, `find.rs`, `landing.rs`, `modules.rs`, `multiplexer.rs`, `packed.rs`, `patches.rs`, `picked.rs`, `remote.rs`, `sed.rs`, `settings.rs`, `special.rs`, `started.rs` and `unpacked.rs` know what a table cannot say.
 
 mod among;
 mod awk;
@@ -48,6 +48,7 @@ mod options;
 mod output;
 mod output_names;
 mod outputs;
+mod packed;
 mod parameter;
 mod patches;
 mod picked;

@@ -2,7 +2,7 @@
 
 use super::invoke::Call;
 use super::state::State;
-use super::value::Field;
+use super::value::{Field, Value};
 use super::walk::Walker;
 
 /// What a command does to its operands: to all but the last one, and to the last one.
@@ -51,6 +51,16 @@ impl Walker<'_> {
         if let ("cargo", Some(folder)) = (name, cleaned(&known)) {
             return self.touches("d", &Field::text(folder), state, name, call);
         }
+        if name == "cargo" && known.contains(&"clean") {
+            self.cleaned_by_variable(state, call);
+        }
+        if let Some(start) = cleared(name, &known) {
+            let paths = words.iter().skip(start).filter(|it| !it.begins().starts_with('-'));
+            for path in paths {
+                self.touches("d", path, state, name, call);
+            }
+            return;
+        }
         if name == "cargo" && known.contains(&"fmt") && !known.contains(&"--check") {
             // Behind the dashes stands what `rustfmt` is given.
             let start = known.iter().position(|it| *it == "--").unwrap_or(known.len());
@@ -77,6 +87,34 @@ impl Walker<'_> {
     }
 }
 
+impl Walker<'_> {
+    /// `cargo clean` removes the folder that a variable names like the one that it is told.
+    fn cleaned_by_variable(&mut self, state: &State, call: Call<'_>) {
+        for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
+            if let Some(Value::One(folder)) = state.variables.get(variable) {
+                let folder = folder.clone();
+                self.touches("d", &folder, state, "cargo", call);
+            }
+        }
+    }
+}
+
+/// Where the folders begin that are emptied before Python is put there; `None` if a command empties none.
+fn cleared(name: &str, words: &[&str]) -> Option<usize> {
+    let is_maker = |it: &&str| ["venv", "virtualenv"].contains(it);
+    let at = words.iter().position(is_maker);
+    let start = match name {
+        "virtualenv" => 0,
+        "uv" => at? + 1,
+        _ if name.starts_with("python") || name.starts_with("pypy") => {
+            at.filter(|at| *at > 0 && words[at - 1] == "-m")? + 1
+        }
+        _ => return None,
+    };
+    let is_told = |it: &&str| *it == "--clear" || name == "uv" && *it == "-c";
+    words.iter().any(is_told).then_some(start)
+}
+
 /// The folder that `cargo clean` is told to remove.
 fn cleaned<'w>(words: &[&'w str]) -> Option<&'w str> {
     if words.first() != Some(&"clean") {
@@ -97,5 +135,9 @@ mod tests {
         assert_eq!(done_by("7z", &["a", "x.7z", "a"]), None);
         assert_eq!(cleaned(&["clean", "--target-dir", "docs"]), Some("docs"));
         assert_eq!(cleaned(&["build", "--target-dir", "x"]), None);
+        assert_eq!(cleared("python3", &["-m", "venv", "--clear", "docs"]), Some(2));
+        assert_eq!(cleared("uv", &["venv", "docs", "--clear"]), Some(1));
+        assert_eq!(cleared("uv", &["venv", "docs"]), None);
+        assert_eq!(cleared("python3", &["venv", "--clear", "docs"]), None);
     }
 }

@@ -260,12 +260,17 @@ impl Walker<'_> {
             for name in found.values(&["exclude"]).filter_map(Field::known).filter(means) {
                 sieve.leave_out(name);
             }
-            if found.has(&["exclude-vcs-ignores"]) {
+            // `--exclude` and `--exclude-vcs` are options of their own, and no short forms of this one.
+            let is_ignored = |(it, _): &(String, Option<Field>)| {
+                it.len() > "exclude-vcs".len() && "exclude-vcs-ignores".starts_with(it.as_str())
+            };
+            if found.options.iter().any(is_ignored) {
                 sieve.known_to_git = KnownToGit::NotIgnored;
             }
             for path in &found.operands {
                 self.touch_below(path, &sieve, None, &own, "tar");
             }
+            self.packs(&found, &sieve, &own, call);
         }
         if extracts {
             self.extracted_by_tar(&found, &own, call);
@@ -275,6 +280,7 @@ impl Walker<'_> {
     /// What `tar` takes out of an archive.
     fn extracted_by_tar(&mut self, found: &Read, own: &State, call: Call<'_>) {
         self.touch(TouchKind::Write, &Field::text("."), own, "tar", call.span);
+        self.unpacks(found, own, call);
         self.renamed_by_tar(found, own, call);
         // What is taken out by its name lies there afterwards, unless it is given another one.
         let renames = ["transform", "xform", "strip-components", "strip", "s"];

@@ -28,6 +28,7 @@ const COMMANDS: &[&str] = &[
     "VISUAL",
     "FCEDIT",
     "SUDO_EDITOR",
+    "KUBE_EDITOR",
     "SUDO_ASKPASS",
     "SSH_ASKPASS",
     "BROWSER",

@@ -101,6 +101,8 @@ pub(super) struct Walker<'a> {
     pub(super) copies: Vec<(String, String)>,
     /// What commands behind paths print.
     pub(super) processes: super::process::Processes,
+    /// What archives hold that programs print.
+    pub(super) packed: Vec<super::packed::Packed>,
     /// Something may have been changed.
     pub(super) has_changed: bool,
     /// What was found already.
@@ -142,6 +144,7 @@ impl<'a> Walker<'a> {
             has_added: false,
             copies: Vec::new(),
             processes: super::process::Processes::default(),
+            packed: Vec::new(),
             has_changed: false,
             seen: super::record::Seen::default(),
         }

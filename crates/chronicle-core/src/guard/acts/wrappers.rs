@@ -45,6 +45,10 @@ impl Walker<'_> {
             return self.start(&[&git, words].concat(), state, call);
         }
         let words = fields.get(1..).unwrap_or_default();
+        if name == "sudoedit" {
+            let sudo = [Field::text("sudo"), Field::text("-e")];
+            return self.start(&[&sudo, words].concat(), state, call);
+        }
         self.tasks(&name, words, state, call);
         self.unpacked(&name, words, state, call);
         self.moved_by_command(&name, words, state, call);
@@ -158,6 +162,13 @@ impl Walker<'_> {
             if name == "entr" && options.has(&["s"]) {
                 let text = rest.get(end..).and_then(|it| it.first());
                 return self.joined_text(text.map_or(&[], std::slice::from_ref), &own, call);
+            }
+            // An editor gets the files.
+            if name == "sudo" && options.has(&["e", "edit"]) {
+                for path in rest.get(end..).unwrap_or_default() {
+                    self.touches("rw", path, &own, name, call);
+                }
+                return;
             }
             if name == "script" {
                 self.recorded(&options.operands, &own, call);

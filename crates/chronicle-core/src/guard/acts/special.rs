@@ -252,21 +252,7 @@ impl Walker<'_> {
                     self.touch(TouchKind::Read, &path.after(1), &own, "tar", call.span);
                 }
             }
-            let follows_links = found.has(&["h", "dereference"]);
-            let mut sieve = Sieve::default();
-            sieve.follows_links = follows_links;
-            let is_plain = found.options.iter().any(|(it, _)| it.starts_with("no-wild"));
-            let means = |name: &&str| !is_plain || !name.contains(['*', '?', '[']);
-            for name in found.values(&["exclude"]).filter_map(Field::known).filter(means) {
-                sieve.leave_out(name);
-            }
-            // `--exclude` and `--exclude-vcs` are options of their own, and no short forms of this one.
-            let is_ignored = |(it, _): &(String, Option<Field>)| {
-                it.len() > "exclude-vcs".len() && "exclude-vcs-ignores".starts_with(it.as_str())
-            };
-            if found.options.iter().any(is_ignored) {
-                sieve.known_to_git = KnownToGit::NotIgnored;
-            }
+            let sieve = sieve_of_tar(&found);
             for path in &found.operands {
                 self.touch_below(path, &sieve, None, &own, "tar");
             }
@@ -572,4 +558,23 @@ fn folder_of_cpio(words: &[Field], state: &State) -> State {
         own.folders = super::wrappers::led_to(&own, &value.unwrap_or_else(Field::unknown));
     }
     own
+}
+
+/// What `tar` leaves out of the folders that it is given.
+fn sieve_of_tar(found: &Read) -> Sieve {
+    let mut sieve = Sieve::default();
+    sieve.follows_links = found.has(&["h", "dereference"]);
+    let is_plain = found.options.iter().any(|(it, _)| it.starts_with("no-wild"));
+    let means = |name: &&str| !is_plain || !name.contains(['*', '?', '[']);
+    for name in found.values(&["exclude"]).filter_map(Field::known).filter(means) {
+        sieve.leave_out(name);
+    }
+    // `--exclude` and `--exclude-vcs` are options of their own, and no short forms of this one.
+    let is_ignored = |(it, _): &(String, Option<Field>)| {
+        it.len() > "exclude-vcs".len() && "exclude-vcs-ignores".starts_with(it.as_str())
+    };
+    if found.options.iter().any(is_ignored) {
+        sieve.known_to_git = KnownToGit::NotIgnored;
+    }
+    sieve
 }

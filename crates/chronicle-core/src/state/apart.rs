@@ -158,6 +158,7 @@ impl Facts {
 
     /// What is due with the folder of a run that works apart.
     pub(super) fn due_apart(&self, rests: bool) -> Option<Effect> {
+        let rests = rests && !self.is_worked_in(FolderId::Project);
         let (cause, action) = self.apart.as_ref()?.due(rests)?;
         Some(Effect::of_run(cause, action))
     }

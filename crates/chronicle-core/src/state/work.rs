@@ -80,11 +80,18 @@ impl Facts {
         self.works.values().any(|work| work.at == FolderStage::Leaving)
     }
 
+    /// True if somebody works in a folder. What a run that rests still does, such as putting away, needs its folder too.
+    pub(super) fn is_worked_in(&self, folder: FolderId) -> bool {
+        self.live_attempts().any(|attempt| attempt.intent.folder == folder)
+    }
+
     /// Folders that are to be made or removed. Nothing is made for a run that rests, nor from a project that a merge is being written
     /// into: it would have half of that.
     pub(super) fn due_folders(&self, rests: bool) -> impl Iterator<Item = (Cause, Action)> {
         self.works.iter().filter_map(move |(number, work)| match work.at {
-            FolderStage::Wanted if !rests && !self.is_writing() => {
+            FolderStage::Wanted
+                if (!rests || self.is_worked_in(FolderId::Work(*number))) && !self.is_writing() =>
+            {
                 Some((work.cause, Action::MakeFolder(*number)))
             }
             FolderStage::Leaving => Some((work.cause, Action::DropFolder(*number))),

@@ -151,8 +151,8 @@ fn a_cache_of_an_earlier_shape_is_as_good_as_none() {
     ledger::save(&ledger_of(&run), &head, &lie(&state)).unwrap();
     let cache = run.path.join("state.cache");
     let text = fs::read_to_string(&cache).unwrap();
-    assert!(text.starts_with(r#"{"format":32,"#), "{text}");
-    let earlier = text.replacen(r#""format":32"#, r#""format":4"#, 1);
+    assert!(text.starts_with(r#"{"format":33,"#), "{text}");
+    let earlier = text.replacen(r#""format":33"#, r#""format":4"#, 1);
     fs::write(&cache, &earlier).unwrap();
     assert_eq!(view(&run), exact(&run), "its first line says so");
     // A place in the ledger was once called by what it counts.

@@ -161,7 +161,7 @@ impl Tools {
     pub fn refusal_of_patch(&self, tool: &str, patched: Patched) -> Option<String> {
         let allow = self.allow.as_deref().filter(|_| !self.names_only)?;
         // Who names the tool means all that it does.
-        if is_named(allow, tool_name::unwrapped(tool)) {
+        if is_named(allow, tool) || is_named(allow, tool_name::unwrapped(tool)) {
             return None;
         }
         let may = |kind| allow.iter().any(|word| alias(word) == Some(kind));
@@ -230,10 +230,11 @@ fn denied(deny: &[String], tool: &str, kind: ToolKind, names_only: bool) -> Opti
 /// True if a list allows a tool: by its name, or by a word that stands for its kind.
 fn allows(allow: &[String], tool: &str, kind: ToolKind, names_only: bool) -> bool {
     // A tool of unknown kind is allowed by its name alone, and so is one below a namespace of somebody: what that is would be a guess.
+    let whole = tool;
     let tool = tool_name::unwrapped(tool);
     let is_known = !kind.is_unknown() && tool_name::is_whole(tool);
     let by_kind = |word: &String| is_known && alias(word) == Some(kind);
-    is_named(allow, tool) || !names_only && allow.iter().any(by_kind)
+    is_named(allow, whole) || is_named(allow, tool) || !names_only && allow.iter().any(by_kind)
 }
 
 /// What is known of a tool: what its adapter says, otherwise what tools of that name do everywhere, without a namespace before it.

@@ -208,7 +208,10 @@ impl Walker<'_> {
         let changes = matches!(kind, TouchKind::Delete | TouchKind::Write | TouchKind::Meta);
         // What git is told to put back is what it says was changed.
         let is_put_back = by == "git" && kind == TouchKind::Write && listing.is_picky;
-        let is_used = matches!(kind, TouchKind::Read | TouchKind::Likely) || changes;
+        // What git names is what was changed before: a formatter may have it.
+        let is_known_change = listing.is_picky && listing.names.is_empty();
+        let is_formatted = kind == TouchKind::Likely && !is_known_change;
+        let is_used = kind == TouchKind::Read || is_formatted || changes;
         if is_used && !is_put_back {
             self.deep_listed(kind, listing, state, by);
         }
